@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# What every script of the lab shares: where things live, how it speaks, how a
+# step is logged, and how a finished thing is told from a half-made one.
+#
+# Sourced, not run. Callers see:
+#   TOP      the checkout        BUILD  everything made ($TOP/build)
+#   CACHE    downloads, ccache   LOGS   one log a step ($BUILD/logs)
+#   JOBS     parallel jobs       BASE   the kernel base, 6.12 or 6.1
+
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=$TOP/build
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/vpa-dtl
+LOGS=$BUILD/logs
+JOBS=${JOBS:-$(nproc)}
+BASE=${BASE:-6.12}
+CROSS=powerpc64le-linux-gnu-
+QEMU_BASE=7.2
+
+export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G} CCACHE_NOHASHDIR=1
+export CCACHE_BASEDIR=$TOP
+
+mkdir -p "$LOGS" "$CACHE" ||
+	{ echo "vpa-dtl: cannot write below $TOP/build and $CACHE" >&2; exit 1; }
+
+say() { printf '  %-9s %s\n' "$1" "$2" >&2; }
+
+# die MESSAGE [WHAT-TO-DO]: one line that says both, and the end.
+die() { printf 'vpa-dtl: %s\n' "$1${2:+; $2}" >&2; exit 1; }
+
+# step NAME COMMAND…: run it quietly, its output in a log. On failure show the
+# log's end and where it is.
+step() {
+	local name=$1 log start=$SECONDS pid
+	log=$LOGS/${name//[ \/]/-}.log
+	shift
+	"$@" >"$log" 2>&1 </dev/null &
+	pid=$!
+	if [ -t 2 ]; then
+		while sleep 1; kill -0 $pid 2>/dev/null; do
+			printf '\r  %-9s %s (%d s)\033[K' '...' "$name" $((SECONDS - start)) >&2
+		done
+		printf '\r\033[K' >&2
+	fi
+	if wait $pid; then
+		say done "$name ($((SECONDS - start)) s)"
+		return 0
+	fi
+	echo "----- the end of $log:" >&2
+	tail -n 25 "$log" >&2
+	die "$name failed" "its log is ${log#"$TOP"/}"
+}
+
+# need PROGRAM PACKAGE: one clear line where a program is missing.
+need() {
+	command -v "$1" >/dev/null ||
+		die "the program $1 is missing" "install the Debian package $2, or run: make setup"
+}
+
+# hash_of FILE…: one name for the contents of files and folders.
+hash_of() {
+	{ find "$@" -type f -print0 2>/dev/null | LC_ALL=C sort -z | xargs -0r sha256sum
+	} | sed "s|$TOP/||" | sha256sum | cut -c1-16
+}
+
+# A thing is made when the file beside it, NAME.made, holds the hash of what it
+# was made from; the mark is written last, so an interrupted build is redone.
+is_made() { [ -e "$1" ] && [ "$(cat "$1.made" 2>/dev/null)" = "$2" ]; }
+set_made() { echo "$2" >"$1.made.new" && mv "$1.made.new" "$1.made"; }
+unmake() { rm -f "$1.made"; }
+
+# lock NAME: only one builder of a thing at a time.
+lock() {
+	exec {LOCKFD}>"$BUILD/.lock-$1"
+	flock -n "$LOCKFD" || { say waiting "for another build of $1"; flock "$LOCKFD"; }
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+# A base tree with the series on it, as git commits: build/src/linux-6.12,
+# build/src/linux-6.1, build/src/qemu-7.2. Sourced after lib.sh.
+#
+# Branch "base" is the source as Debian ships it, branch "series" one commit a
+# patch. The commits are made in an index of their own, so that the work tree
+# is touched only where a file really changed and builds stay incremental.
+
+. "$TOP/lab/apt.sh"
+
+# tree_patches TREE [SET]: the patches of TREE (linux-6.12, …) in order, or only
+# those of SET (powerpc, perf, qemu). The older base takes the newer base's
+# patch unless it has one of the same name; tools are for the newer base only.
+tree_patches() {
+	local tree=$1 set=${2:-} p name
+	case $tree in
+	linux-6.1)
+		for p in "$TOP"/patches/linux-6.12/powerpc-*.patch; do
+			name=$(basename "$p")
+			[ -e "$TOP/patches/$tree/$name" ] && p=$TOP/patches/$tree/$name
+			echo "$p"
+		done ;;
+	linux-*)
+		ls "$TOP/patches/$tree"/powerpc-*.patch "$TOP/patches/$tree"/perf-*.patch 2>/dev/null ;;
+	*)
+		ls "$TOP/patches/$tree"/*.patch 2>/dev/null ;;
+	esac | if [ -n "$set" ]; then grep "/$set-[^/]*$" || true; else cat; fi
+}
+
+# tree_overlay TREE: the folder whose files lie at their path in TREE.
+tree_overlay() { case $1 in qemu-*) echo "$TOP/qemu" ;; *) echo "$TOP" ;; esac; }
+
+# patch_files PATCH: the overlay files that PATCH brings.
+patch_files() { sed -n '/^---$/q; s/^Overlay: //p' "$1"; }
+
+# patch_message PATCH: what the commit says.
+patch_message() {
+	sed -n '/^---$/q; /^Overlay: /d; s/^Subject: \(\[PATCH[^]]*\] \)\?//; p' "$1" | cat -s
+}
+
+tree_unpack() {
+	local tree=$1 dir=$2 src=$CACHE/src/$1
+	mkdir -p "$src"
+	case $tree in
+	linux-*)
+		if ! tree_debs_good "$src"/linux-source-*.deb; then
+			rm -f "$src"/*.deb
+			apt_private amd64
+			apt_get_debs amd64 "$src" "linux-source-${tree#linux-}"
+		fi
+		dpkg-deb --fsys-tarfile "$src"/linux-source-*.deb |
+			tar xO --wildcards './usr/src/linux-source-*.tar.xz' |
+			xz -dc -T0 | tar x -C "$dir" --strip-components=1 ;;
+	qemu-*)
+		# dpkg-source checks the sums that the archive signed in the .dsc.
+		if ! ls "$src"/*.dsc >/dev/null 2>&1 || ! dscverify_sums "$src"/*.dsc; then
+			rm -rf "$src"
+			apt_private amd64
+			apt_get_source "$src" qemu
+		fi
+		rmdir "$dir"
+		dpkg-source --no-check -x "$src"/*.dsc "$dir"
+		rm -rf "$dir/.pc" ;;
+	esac
+}
+
+tree_debs_good() { [ $# = 1 ] && [ -e "$1" ] && dpkg-deb --fsys-tarfile "$1" >/dev/null 2>&1; }
+
+dscverify_sums() {
+	(cd "$(dirname "$1")" &&
+	 sed -n '/^Checksums-Sha256:/,/^[^ ]/s/^ \([0-9a-f]\{64\}\) [0-9]* \(.*\)/\1  \2/p' "$1" |
+		sha256sum -c --quiet)
+}
+
+tree_import() {
+	local tree=$1 dir=$2
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	tree_unpack "$tree" "$dir"
+	cd "$dir"
+	git init -q -b base .
+	# A copy of a tarball: speed before size.
+	git config core.compression 0
+	git config gc.auto 0
+	git config core.autocrlf false
+	git config user.name lab
+	git config user.email lab@localhost
+	# What Debian's source carries is the base, also what its .gitignore names.
+	git add -A -f .
+	GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' GIT_COMMITTER_DATE='2000-01-01T00:00:00Z' \
+		git commit -q -m "$tree as Debian ships it"
+	git checkout -q -b series
+}
+
+# tree_ready TREE: make build/src/TREE hold the series as the checkout has it.
+tree_ready() {
+	local tree=$1 dir=$BUILD/src/$1 src want
+	lock "tree-$tree"
+	src=$(cd "$CACHE/src/$tree" 2>/dev/null && ls *.deb *.dsc 2>/dev/null || true)
+	if ! is_made "$dir" imported; then
+		[ "$(df --output=avail -k "$BUILD" | tail -1)" -gt 4000000 ] ||
+			die "less than 4 GB free below build/" "make room and run the same command again"
+		unmake "$dir"
+		step "source of $tree" tree_import "$tree" "$dir"
+		set_made "$dir" imported
+	fi
+	tree_series "$tree" "$dir"
+	flock -u "$LOCKFD"
+}
+
+# tree_commits TREE REPO BASE: one commit a patch on top of BASE; print the last.
+# Uses the identity and dates in the environment. Nothing but objects is written.
+tree_commits() {
+	local tree=$1 repo=$2 head=$3 overlay p f blob mode err
+	overlay=$(tree_overlay "$tree")
+	export GIT_INDEX_FILE=$repo/.git/index.series
+	git -C "$repo" read-tree "$head"
+	for p in $(tree_patches "$tree"); do
+		if grep -q '^diff ' "$p" &&
+		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply --cached --whitespace=error-all - 2>&1); then
+			echo "$err" >&2
+			die "patches/${p#"$TOP"/patches/} does not apply to $tree" \
+			    "the lines above name the files and lines looked for"
+		fi
+		for f in $(patch_files "$p"); do
+			[ -f "$overlay/$f" ] || die "${p#"$TOP"/} names $f, which is not there"
+			mode=100644; [ -x "$overlay/$f" ] && mode=100755
+			blob=$(git -C "$repo" hash-object -w "$overlay/$f")
+			git -C "$repo" update-index --add --cacheinfo "$mode,$blob,$f"
+		done
+		head=$(patch_message "$p" |
+			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head")
+	done
+	unset GIT_INDEX_FILE
+	rm -f "$repo/.git/index.series"
+	echo "$head"
+}
+
+tree_series() {
+	local tree=$1 dir=$2 head old
+	old=$(git -C "$dir" rev-parse series)
+	head=$(GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' GIT_COMMITTER_DATE='2000-01-01T00:00:00Z' \
+		tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
+	[ "$head" != "$old" ] || return 0
+	git -C "$dir" diff --quiet HEAD -- ||
+		die "build/src/$tree has edits that are not in the series" \
+		    "keep them with: make refresh BASE=${tree##*-}, or drop them with: git -C build/src/$tree reset --hard"
+	git -C "$dir" reset -q --hard "$head"
+	say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
+}
