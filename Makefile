@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the lab makes. Each line calls a script in lab/, which says what it needs
+# and does nothing when its product is up to date.
+
+BASE	?= 6.12
+export BASE KDIR QDIR CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ARGS JOBS
+
+.PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot series refresh bench lint clean
+
+help:		## this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
+
+setup:		## install the Debian packages that the lab needs (as root)
+	@lab/setup
+
+demo:		## build all, record a dispatch trace in a guest, and show it
+	@lab/demo
+
+check:		## every test
+	@tests/check
+
+perf: setup	## perf for this machine: build/perf/perf
+	@lab/perf host
+
+perf-ppc64le: setup	## perf for the guest: build/perf-ppc64le/perf
+	@lab/perf ppc64le
+
+kernel: setup	## the kernel: build/linux-$(BASE)/vmlinux (BASE=, KDIR=, CONFIG=)
+	@lab/kernel
+
+qemu: setup	## QEMU: build/qemu/qemu-system-ppc64 (QDIR=)
+	@lab/qemu
+
+guest: setup	## the guest's files: build/guest.cpio.gz
+	@lab/guest
+
+boot: kernel qemu guest	## boot the guest: RUN=script.sh [OUT=dir], or a shell
+	@lab/boot
+
+series: setup	## the patches with cover letters: build/series/ (BASE=)
+	@lab/series
+
+refresh:	## take edits in build/src/… back into patches/ and the overlay (BASE=)
+	@lab/refresh
+
+bench: setup	## the benchmarks: ratios and instruction counts
+	@tests/bench/run
+
+lint: setup	## checkpatch, sparse, W=1, kernel-doc, codespell, shellcheck
+	@lab/lint
+
+clean:		## remove build/ (downloads and the compiler cache stay)
+	rm -rf build
