@@ -316,8 +316,7 @@ static bool dtl_stop_needed(void *opaque)
 {
     SpaprCpuState *spapr_cpu = opaque;
 
-    return spapr_cpu->dtl_addr &&
-        dtl_kind(spapr_cpu->dtl_stop.preempt_reason) == DTL_LOG_VOLUNTARY;
+    return dtl_kind(spapr_cpu->dtl_stop.preempt_reason) == DTL_LOG_VOLUNTARY;
 }
 
 /* What a damaged stream says must not make a log of no entries. */

@@ -148,13 +148,16 @@ static void firmware_write(void)
     close(fd);
 }
 
-/* Start a machine whose vCPU 0 waits at its mailbox. */
-static QTestState *machine_start(const char *thread, const char *machine)
+/*
+ * Start a machine whose vCPU 0 waits at its mailbox. @args continue a -machine
+ * option.
+ */
+static QTestState *machine_start(const char *thread, const char *args)
 {
     return qtest_initf("-accel tcg,thread=%s -smp 2 -m 256M -nodefaults"
                        " -vga none -bios %s -machine pseries,"
                        PSERIES_DEFAULT_CAPABILITIES "%s",
-                       thread, firmware_path, machine);
+                       thread, firmware_path, args);
 }
 
 static void hcall_start(QTestState *qts, int cpu, uint64_t opcode, uint64_t r4,
@@ -616,6 +619,72 @@ static void test_reset(const void *thread)
     qtest_quit(qts);
 }
 
+static void migrate_to_file(QTestState *qts, const char *path)
+{
+    g_autofree char *uri = g_strdup_printf("exec:cat > %s", path);
+    bool completed = false;
+    QDict *rsp, *ret;
+
+    qtest_qmp_assert_success(qts, "{ 'execute': 'migrate',"
+                             " 'arguments': { 'uri': %s } }", uri);
+    while (!completed) {
+        rsp = qtest_qmp(qts, "{ 'execute': 'query-migrate' }");
+        ret = qdict_get_qdict(rsp, "return");
+        g_assert_cmpstr(qdict_get_try_str(ret, "status"), !=, "failed");
+        completed = !g_strcmp0(qdict_get_try_str(ret, "status"), "completed");
+        qobject_unref(rsp);
+        g_usleep(1000);
+    }
+}
+
+static bool is_running(QTestState *qts)
+{
+    QDict *rsp = qtest_qmp(qts, "{ 'execute': 'query-status' }");
+    bool running = qdict_get_bool(qdict_get_qdict(rsp, "return"), "running");
+
+    qobject_unref(rsp);
+    return running;
+}
+
+/* A wait goes on where the vCPU goes, and so does the log. */
+static void test_migrate(const void *thread)
+{
+    QTestState *qts = machine_start(thread, "");
+    g_autofree char *path = NULL;
+    g_autofree char *incoming = NULL;
+    int fd = g_file_open_tmp("spapr-dtl-test-XXXXXX", &path, NULL);
+    uint64_t before;
+    Entry entry;
+
+    g_assert(fd >= 0);
+    close(fd);
+    start_cpu1(qts);
+    log_start(qts, 0, DTL_SLOTS, MASK_VOLUNTARY);
+    cede(qts, TB_FREQ / 5);
+    before = get_slot(qts, 0, 0).timebase;
+    hcall_start(qts, 0, H_CEDE, 0, 0, 0, DECR_NEVER);
+    g_usleep(300 * 1000);
+    g_assert(!hcall_done(qts, 0));
+    migrate_to_file(qts, path);
+    g_assert_cmpint(get_index(qts, 0), ==, 1);
+    qtest_quit(qts);
+
+    incoming = g_strdup_printf(" -incoming 'exec:cat %s'", path);
+    qts = machine_start(thread, incoming);
+    /* Until then the guest's memory is the source's to write. */
+    wait_until(is_running(qts));
+    g_assert_cmpint(hcall(qts, 1, H_PROD, 0, 0, 0), ==, H_SUCCESS);
+    g_assert_cmpint(hcall_wait(qts, 0), ==, H_SUCCESS);
+    g_assert_cmpint(get_index(qts, 0), ==, 2);
+    entry = get_slot(qts, 0, 1);
+    g_assert_cmpint(entry.preempt_reason, ==, PREEMPT_CEDE);
+    g_assert_cmpint(entry.dispatch_reason, ==, DISPATCH_PROD);
+    g_assert_cmpint(entry.waiting_to_ready, >, TB_FREQ / 10);
+    g_assert_cmpint(entry.waiting_to_ready, <, entry.timebase - before);
+    qtest_quit(qts);
+    unlink(path);
+}
+
 static void test_script_errors(void)
 {
     static const struct {
@@ -804,6 +873,7 @@ int main(int argc, char *argv[])
             { "prod", test_prod },
             { "deregister", test_deregister },
             { "reset", test_reset },
+            { "migrate", test_migrate },
             { "script", test_script },
         };
         int j;
