@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * PowerPC dispatch trace log (vpa_dtl) decoder: from the bytes of an AUX area
+ * stream to log entries and their times.
+ *
+ * Pure: no perf types, no allocation, no I/O, and no state but what the caller
+ * holds. One decoder serves one stream, that is one CPU.
+ */
+#ifndef INCLUDE__POWERPC_VPADTL_DECODER_H__
+#define INCLUDE__POWERPC_VPADTL_DECODER_H__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+/* Bytes of a frame: a log entry as the hypervisor wrote it, or a header */
+#define POWERPC_VPADTL_FRAME_SIZE	48
+
+/* In a header frame: "VPADTL", version 1: frames run on through AUX laps */
+#define POWERPC_VPADTL_MAGIC		0x56504144544c0001ULL
+
+/* Room for a reason's name, or "unknown(255)" */
+#define POWERPC_VPADTL_REASON_MAX	32
+
+/* Machine state register: problem (user) state, hypervisor state */
+#define POWERPC_VPADTL_MSR_PR		(1ULL << 14)
+#define POWERPC_VPADTL_MSR_HV		(1ULL << 60)
+
+/**
+ * struct powerpc_vpadtl_entry - A log entry in host byte order (PAPR, "Dispatch
+ *                               Trace Log Buffer").
+ * @dispatch_reason: code of why the virtual processor runs again
+ * @preempt_reason: code of why it had stopped
+ * @processor_id: index of the physical processor it was dispatched on
+ * @enqueue_to_dispatch_time: timebase ticks on the run queue
+ * @ready_to_enqueue_time: timebase ticks from ready to the run queue
+ * @waiting_to_ready_time: timebase ticks from stopping to ready
+ * @timebase: the partition's timebase at dispatch
+ * @fault_addr: fault address, where a page fault stopped it
+ * @srr0: address of the next instruction
+ * @srr1: machine state register
+ */
+struct powerpc_vpadtl_entry {
+	u8	dispatch_reason;
+	u8	preempt_reason;
+	u16	processor_id;
+	u32	enqueue_to_dispatch_time;
+	u32	ready_to_enqueue_time;
+	u32	waiting_to_ready_time;
+	u64	timebase;
+	u64	fault_addr;
+	u64	srr0;
+	u64	srr1;
+};
+
+/**
+ * struct powerpc_vpadtl_clock - How timebase ticks become perf's time: the
+ *                               arithmetic of the kernel's sched_clock().
+ * @boot_tb: timebase at which the kernel's clock was zero
+ * @tb_freq: timebase ticks per second, zero: no clock is known
+ * @scale: nanoseconds per tick, as a binary fraction of 64 bits ...
+ * @shift: ... to be shifted left by this
+ */
+struct powerpc_vpadtl_clock {
+	u64		boot_tb;
+	u64		tb_freq;
+	u64		scale;
+	unsigned int	shift;
+};
+
+/**
+ * enum powerpc_vpadtl_error - What can be wrong with a stream.
+ * @POWERPC_VPADTL_ERR_LOST: stream offsets jump forward, bytes are missing
+ * @POWERPC_VPADTL_ERR_BACK: stream offsets go back; the data is decoded
+ * @POWERPC_VPADTL_ERR_PARTIAL: bytes that are not a whole frame
+ * @POWERPC_VPADTL_ERR_HEADER: a header frame without a usable frequency, or an
+ *                             entry whose timebase is zero
+ * @POWERPC_VPADTL_ERR_NO_CLOCK: an entry before any clock is known
+ * @POWERPC_VPADTL_ERR_TIMEBASE: an entry from before the kernel's clock started
+ */
+enum powerpc_vpadtl_error {
+	POWERPC_VPADTL_ERR_LOST = 1,
+	POWERPC_VPADTL_ERR_BACK,
+	POWERPC_VPADTL_ERR_PARTIAL,
+	POWERPC_VPADTL_ERR_HEADER,
+	POWERPC_VPADTL_ERR_NO_CLOCK,
+	POWERPC_VPADTL_ERR_TIMEBASE,
+	POWERPC_VPADTL_ERR_MAX
+};
+
+/**
+ * enum powerpc_vpadtl_item - What powerpc_vpadtl_decoder__next() found.
+ * @POWERPC_VPADTL_END: nothing more in the data that was fed
+ * @POWERPC_VPADTL_ENTRY: a log entry
+ * @POWERPC_VPADTL_HEADER: a header frame, whose clock now applies
+ * @POWERPC_VPADTL_ERROR: see &enum powerpc_vpadtl_error
+ */
+enum powerpc_vpadtl_item {
+	POWERPC_VPADTL_END,
+	POWERPC_VPADTL_ENTRY,
+	POWERPC_VPADTL_HEADER,
+	POWERPC_VPADTL_ERROR,
+};
+
+/**
+ * struct powerpc_vpadtl_decoder - The state of one stream.
+ * @clock: in force; the caller may preset it with powerpc_vpadtl_clock__init()
+ * @contiguous: frames run on through AUX laps: every frame starts at a multiple
+ *              of its size. Otherwise each lap of the AUX area starts with a
+ *              frame and the odd bytes at its end are none. The caller may
+ *              preset it; a header frame with the magic number sets it.
+ * @frame: the frame found, valid until the next call (entry, header, and errors
+ *         about a frame; else NULL)
+ * @offset: stream offset of what was found
+ * @time: of the entry found, in nanoseconds of the kernel's sched_clock()
+ * @error: the error found
+ * @error_size: bytes that the error is about
+ *
+ * The rest is the decoder's own.
+ */
+struct powerpc_vpadtl_decoder {
+	struct powerpc_vpadtl_clock	clock;
+	bool				contiguous;
+
+	const u8			*frame;
+	u64				offset;
+	u64				time;
+	enum powerpc_vpadtl_error	error;
+	u64				error_size;
+
+	/* private: */
+	bool				big_endian;	/* header frames */
+	bool				started;	/* something was fed */
+	bool				pending;	/* see decode_pending() */
+	bool				resync;		/* find the next frame start */
+	u64				lap_min;	/* AUX area size, ... */
+	u64				lap_max;	/* ... as far as known */
+	u64				last_tb;	/* of the last entry, or 0 */
+	const u8			*data;		/* what was fed ... */
+	size_t				size;
+	size_t				pos;		/* ... and how far we are */
+	u64				data_offset;	/* stream offset of data */
+	u64				jump;		/* pending LOST or BACK, bytes */
+	bool				jump_back;
+	size_t				dropped;	/* pending PARTIAL, bytes */
+	u64				dropped_offset;
+	unsigned int			carry_size;	/* start of a frame ... */
+	u64				carry_offset;	/* ... whose rest may come */
+	u8				carry[POWERPC_VPADTL_FRAME_SIZE];
+};
+
+int powerpc_vpadtl_clock__init(struct powerpc_vpadtl_clock *clock, u64 boot_tb, u64 tb_freq);
+u64 powerpc_vpadtl_clock__time(const struct powerpc_vpadtl_clock *clock, u64 tb);
+
+void powerpc_vpadtl_decoder__init(struct powerpc_vpadtl_decoder *d, bool big_endian);
+void powerpc_vpadtl_decoder__feed(struct powerpc_vpadtl_decoder *d, const void *data,
+				  size_t size, u64 offset);
+void powerpc_vpadtl_decoder__finish(struct powerpc_vpadtl_decoder *d);
+enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next(struct powerpc_vpadtl_decoder *d);
+
+void powerpc_vpadtl_entry__read(struct powerpc_vpadtl_entry *entry, const void *frame);
+u64 powerpc_vpadtl_entry__stolen(const struct powerpc_vpadtl_entry *entry);
+
+const char *powerpc_vpadtl__dispatch_reason(u8 code, char *buf);
+const char *powerpc_vpadtl__preempt_reason(u8 code, char *buf);
+const char *powerpc_vpadtl__strerror(enum powerpc_vpadtl_error error);
+
+#endif
