@@ -230,6 +230,10 @@ const char *powerpc_vpadtl__strerror(enum powerpc_vpadtl_error error)
 		return "Entries without a clock";
 	case POWERPC_VPADTL_ERR_TIMEBASE:
 		return "Timebase from before boot";
+	case POWERPC_VPADTL_ERR_ORDER:
+		return "Entry out of time order";
+	case POWERPC_VPADTL_ERR_RECORD:
+		return "Damaged AUXTRACE record or index";
 	case POWERPC_VPADTL_ERR_MAX:
 	default:
 		return "Unknown error";
@@ -523,9 +527,11 @@ static enum powerpc_vpadtl_item decode_step(struct powerpc_vpadtl_decoder *d)
 			return item;
 	}
 
+	rest = d->size - d->pos;
+	if (!rest)
+		return POWERPC_VPADTL_END;
 	frame = d->data + d->pos;
 	offset = d->data_offset + d->pos;
-	rest = d->size - d->pos;
 
 	if (!d->contiguous) {
 		unsigned int odd = lap_rest(offset);
@@ -541,13 +547,10 @@ static enum powerpc_vpadtl_item decode_step(struct powerpc_vpadtl_decoder *d)
 	}
 
 	if (unlikely(rest < FRAME_SIZE)) {
-		/* A frame that decode_carry() could not complete stays as it is */
-		if (rest) {
-			memcpy(d->carry, frame, rest);
-			d->carry_size = rest;
-			d->carry_offset = offset;
-			d->pos = d->size;
-		}
+		memcpy(d->carry, frame, rest);
+		d->carry_size = rest;
+		d->carry_offset = offset;
+		d->pos = d->size;
 		return POWERPC_VPADTL_END;
 	}
 

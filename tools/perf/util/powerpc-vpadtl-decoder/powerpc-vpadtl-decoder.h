@@ -77,6 +77,10 @@ struct powerpc_vpadtl_clock {
  *                             entry whose timebase is zero
  * @POWERPC_VPADTL_ERR_NO_CLOCK: an entry before any clock is known
  * @POWERPC_VPADTL_ERR_TIMEBASE: an entry from before the kernel's clock started
+ * @POWERPC_VPADTL_ERR_ORDER: for the caller: an entry that came too late to be
+ *                            put in the order of time
+ * @POWERPC_VPADTL_ERR_RECORD: for the caller: a record that cannot be what it
+ *                             says, so there is no stream that it could belong to
  */
 enum powerpc_vpadtl_error {
 	POWERPC_VPADTL_ERR_LOST = 1,
@@ -85,6 +89,8 @@ enum powerpc_vpadtl_error {
 	POWERPC_VPADTL_ERR_HEADER,
 	POWERPC_VPADTL_ERR_NO_CLOCK,
 	POWERPC_VPADTL_ERR_TIMEBASE,
+	POWERPC_VPADTL_ERR_ORDER,
+	POWERPC_VPADTL_ERR_RECORD,
 	POWERPC_VPADTL_ERR_MAX
 };
 

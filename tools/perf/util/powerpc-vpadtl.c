@@ -1,0 +1,898 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * PowerPC dispatch trace log (vpa_dtl) support: the hypervisor's log entries
+ * become samples of the synthesized event vpa-dtl.
+ *
+ * Each CPU has a queue of AUX buffers. A queue decodes a window of entries
+ * ahead, in which they are put in the order of time; a heap merges the queues,
+ * up to the time of the event that perf is about to process.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/zalloc.h>
+
+#include "auxtrace.h"
+#include "color.h"
+#include "debug.h"
+#include "evlist.h"
+#include "evsel.h"
+#include "machine.h"
+#include "perf.h"
+#include "powerpc-vpadtl.h"
+#include "powerpc-vpadtl-decoder/powerpc-vpadtl-decoder.h"
+#include "sample.h"
+#include "session.h"
+#include "thread.h"
+#include "tool.h"
+#include "util.h"
+#include "util/synthetic-events.h"
+
+/*
+ * Entries decoded ahead on each CPU: more than one poll of the driver can take
+ * from the hypervisor's buffer (85), which is what can be out of order, as one
+ * that was overwritten while it was copied. A power of two.
+ */
+#define VPADTL_WINDOW	128
+
+struct vpadtl_task {
+	pid_t	pid;
+	pid_t	tid;
+};
+
+struct powerpc_vpadtl {
+	struct auxtrace			auxtrace;
+	struct auxtrace_queues		queues;
+	struct auxtrace_heap		heap;
+	struct itrace_synth_opts	synth_opts;
+	struct perf_session		*session;
+	struct machine			*machine;
+	u32				pmu_type;	/* 0: not known */
+	bool				big_endian;	/* who recorded */
+	bool				contiguous;	/* see the decoder */
+	bool				data_queued;	/* all buffers are in queues */
+	bool				have_switch_evsel;
+	struct evsel			*switch_evsel;	/* sched:sched_switch */
+	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
+
+	bool				sample_entries;
+	u64				sample_type;
+	u64				nr_entries;	/* delivered or skipped */
+	struct perf_sample		sample;		/* fields that stay set up */
+	union perf_event		event;		/* of the sample */
+
+	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs */
+};
+
+/* An entry in a window */
+struct vpadtl_slot {
+	u64				time;
+	struct perf_synth_powerpc_vpadtl raw;
+};
+
+struct vpadtl_queue {
+	struct powerpc_vpadtl		*vpa;
+	unsigned int			queue_nr;
+	int				cpu;
+	bool				on_heap;
+	struct auxtrace_buffer		*buffer;	/* fed to the decoder */
+	struct powerpc_vpadtl_decoder	decoder;
+	u64				last_time;	/* latest delivered */
+	unsigned int			first;		/* slot, to be masked */
+	unsigned int			nr;
+	struct vpadtl_slot		window[VPADTL_WINDOW];
+};
+
+static struct vpadtl_slot *vpadtl_queue__slot(struct vpadtl_queue *q, unsigned int i)
+{
+	return &q->window[(q->first + i) & (VPADTL_WINDOW - 1)];
+}
+
+static int vpadtl__error(struct powerpc_vpadtl *vpa, enum powerpc_vpadtl_error error, int cpu,
+			 u64 offset, u64 size, u64 time)
+{
+	union perf_event event;
+
+	pr_debug("vpa_dtl: cpu %d: stream offset %#"PRIx64", %"PRIu64" bytes: %s\n",
+		 cpu, offset, size, powerpc_vpadtl__strerror(error));
+
+	if (!vpa->synth_opts.errors ||
+	    (error == POWERPC_VPADTL_ERR_LOST &&
+	     vpa->synth_opts.error_minus_flags & AUXTRACE_ERR_FLG_DATA_LOST))
+		return 0;
+
+	auxtrace_synth_error(&event.auxtrace_error, PERF_AUXTRACE_ERROR_ITRACE, error, cpu, -1, -1,
+			     0, powerpc_vpadtl__strerror(error), time);
+	return perf_session__deliver_synth_event(vpa->session, &event, NULL);
+}
+
+static int vpadtl_queue__error(struct vpadtl_queue *q)
+{
+	const struct powerpc_vpadtl_decoder *d = &q->decoder;
+
+	return vpadtl__error(q->vpa, d->error, q->cpu, d->offset, d->error_size, d->time);
+}
+
+static u16 vpadtl__usecs(u32 ticks, u64 tb_freq)
+{
+	u64 usecs = ticks * 1000000ULL / tb_freq;
+
+	return min(usecs, (u64)UINT16_MAX);
+}
+
+static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slot)
+{
+	struct powerpc_vpadtl *vpa = q->vpa;
+	struct perf_sample *sample = &vpa->sample;
+	union perf_event *event = &vpa->event;
+	struct powerpc_vpadtl_entry entry;
+	const struct vpadtl_task *task = &vpa->tasks[q->cpu];
+	u64 tb_freq = q->decoder.clock.tb_freq;
+	int err;
+
+	if (!vpa->sample_entries || vpa->nr_entries++ < vpa->synth_opts.initial_skip)
+		return 0;
+
+	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
+
+	/* The hypervisor's own state is no place in this kernel or its processes */
+	if (entry.srr1 & POWERPC_VPADTL_MSR_PR)
+		sample->cpumode = PERF_RECORD_MISC_USER;
+	else if (entry.srr1 & POWERPC_VPADTL_MSR_HV)
+		sample->cpumode = PERF_RECORD_MISC_HYPERVISOR;
+	else
+		sample->cpumode = PERF_RECORD_MISC_KERNEL;
+
+	sample->pid = task->pid;
+	sample->tid = task->tid;
+	sample->ip = entry.srr0;
+	sample->time = slot->time;
+	sample->cpu = q->cpu;
+	sample->misc = sample->cpumode;
+	sample->weight = min(powerpc_vpadtl_entry__stolen(&entry), (u64)UINT32_MAX);
+	sample->ins_lat = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
+	sample->p_stage_cyc = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
+	sample->raw_data = perf_synth__raw_data(&slot->raw);
+
+	event->header.misc = sample->cpumode;
+	if (vpa->synth_opts.inject) {
+		event->header.size = perf_event__sample_event_size(sample, vpa->sample_type, 0);
+		err = perf_event__synthesize_sample(event, vpa->sample_type, 0, sample);
+		if (err)
+			return err;
+	}
+
+	return perf_session__deliver_synth_event(vpa->session, event, sample);
+}
+
+/* Put an entry at its place in the window, which has room. */
+static void vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *frame)
+{
+	unsigned int i = q->nr++;
+	struct vpadtl_slot *slot;
+
+	for (; i && vpadtl_queue__slot(q, i - 1)->time > time; i--)
+		*vpadtl_queue__slot(q, i) = *vpadtl_queue__slot(q, i - 1);
+
+	slot = vpadtl_queue__slot(q, i);
+	slot->time = time;
+	memcpy(slot->raw.entry, frame, sizeof(slot->raw.entry));
+}
+
+/* Let go of the buffer that is decoded and feed the next. 0: there is none. */
+static int vpadtl_queue__next_buffer(struct vpadtl_queue *q)
+{
+	struct powerpc_vpadtl *vpa = q->vpa;
+	struct auxtrace_queue *queue = &vpa->queues.queue_array[q->queue_nr];
+
+	if (q->buffer) {
+		list_del_init(&q->buffer->list);
+		auxtrace_buffer__free(q->buffer);
+	}
+
+	q->buffer = auxtrace_buffer__next(queue, NULL);
+	if (!q->buffer)
+		return 0;
+
+	if (!auxtrace_buffer__get_data(q->buffer, perf_data__fd(vpa->session->data)))
+		return -ENOMEM;
+
+	if (!q->decoder.clock.tb_freq)
+		q->decoder.clock = vpa->clock;
+	powerpc_vpadtl_decoder__feed(&q->decoder, q->buffer->data, q->buffer->size,
+				     q->buffer->offset);
+	return 1;
+}
+
+/* Decode as long as there is data and room in the window. */
+static int vpadtl_queue__fill(struct vpadtl_queue *q)
+{
+	int ret = 0;
+
+	while (q->nr < VPADTL_WINDOW) {
+		switch (powerpc_vpadtl_decoder__next(&q->decoder)) {
+		case POWERPC_VPADTL_ENTRY:
+			vpadtl_queue__insert(q, q->decoder.time, q->decoder.frame);
+			break;
+		case POWERPC_VPADTL_HEADER:
+			if (!q->vpa->clock.tb_freq)
+				q->vpa->clock = q->decoder.clock;
+			break;
+		case POWERPC_VPADTL_ERROR:
+			ret = vpadtl_queue__error(q);
+			if (ret)
+				return ret;
+			break;
+		case POWERPC_VPADTL_END:
+		default:
+			ret = vpadtl_queue__next_buffer(q);
+			if (ret <= 0)
+				return ret;
+			break;
+		}
+	}
+
+	return 0;
+}
+
+/* Deliver the entries of a queue up to @limit, that time included. */
+static int vpadtl_queue__run(struct vpadtl_queue *q, u64 limit)
+{
+	struct vpadtl_slot *slot;
+	int err;
+
+	while (1) {
+		err = vpadtl_queue__fill(q);
+		if (err)
+			return err;
+
+		slot = vpadtl_queue__slot(q, 0);
+		if (!q->nr || slot->time > limit)
+			return 0;
+
+		if (slot->time < q->last_time) {
+			err = vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu,
+					    q->decoder.offset, 0, slot->time);
+			if (err)
+				return err;
+		} else {
+			q->last_time = slot->time;
+		}
+
+		err = vpadtl_queue__deliver(q, slot);
+		if (err)
+			return err;
+
+		q->first++;
+		q->nr--;
+	}
+}
+
+/* Put a queue that has entries where their time will be seen. */
+static int vpadtl_queue__schedule(struct vpadtl_queue *q)
+{
+	int err;
+
+	if (q->on_heap)
+		return 0;
+
+	err = vpadtl_queue__fill(q);
+	if (err || !q->nr)
+		return err;
+
+	q->on_heap = true;
+	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, vpadtl_queue__slot(q, 0)->time);
+}
+
+/*
+ * Deliver the entries of all queues up to @limit. That time is included: the
+ * hypervisor writes an entry before anything else can happen on the processor.
+ */
+static int vpadtl__process_queues(struct powerpc_vpadtl *vpa, u64 limit)
+{
+	struct auxtrace_heap *heap = &vpa->heap;
+	struct vpadtl_queue *q;
+	u64 until;
+	int err;
+
+	while (heap->heap_cnt && heap->heap_array[0].ordinal <= limit) {
+		q = vpa->queues.queue_array[heap->heap_array[0].queue_nr].priv;
+
+		auxtrace_heap__pop(heap);
+		q->on_heap = false;
+
+		until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
+		err = vpadtl_queue__run(q, until);
+		if (!err)
+			err = vpadtl_queue__schedule(q);
+		if (err)
+			return err;
+	}
+
+	return 0;
+}
+
+static struct vpadtl_queue *vpadtl__queue(struct powerpc_vpadtl *vpa, unsigned int queue_nr)
+{
+	struct auxtrace_queue *queue = &vpa->queues.queue_array[queue_nr];
+	struct vpadtl_queue *q = queue->priv;
+
+	if (q)
+		return q;
+
+	q = zalloc(sizeof(*q));
+	if (!q)
+		return NULL;
+
+	q->vpa = vpa;
+	q->queue_nr = queue_nr;
+	q->cpu = queue->cpu;
+	powerpc_vpadtl_decoder__init(&q->decoder, vpa->big_endian);
+	q->decoder.contiguous = vpa->contiguous;
+	queue->priv = q;
+	return q;
+}
+
+/*
+ * Queue the data of an AUXTRACE record, of which nothing is trusted. @buffer is
+ * NULL afterwards where there is no data that could be.
+ */
+static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_event *event,
+			       u64 data_offset, struct auxtrace_buffer **buffer)
+{
+	struct perf_data *data = vpa->session->data;
+	union perf_event ev = { .auxtrace = { .size = 0, }, };
+	u64 left;
+	int err;
+
+	*buffer = NULL;
+
+	if (event->header.size < sizeof(event->auxtrace))
+		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+
+	ev.auxtrace = event->auxtrace;
+
+	/* There is an AUX area for each CPU and never one without */
+	if (ev.auxtrace.idx >= MAX_NR_CPUS || ev.auxtrace.cpu >= MAX_NR_CPUS) {
+		if (perf_data__is_pipe(data))
+			return -EINVAL;
+		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, ev.auxtrace.offset,
+				     ev.auxtrace.size, 0);
+	}
+
+	if (!perf_data__is_pipe(data)) {
+		left = perf_data__size(data);
+		left -= min(left, data_offset);
+		if (ev.auxtrace.size > left) {
+			err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_LOST, ev.auxtrace.cpu,
+					    ev.auxtrace.offset + left, ev.auxtrace.size - left, 0);
+			if (err)
+				return err;
+			ev.auxtrace.size = left;
+		}
+	}
+
+	if (!ev.auxtrace.size)
+		return 0;
+
+	return auxtrace_queues__add_event(&vpa->queues, vpa->session, &ev, data_offset, buffer);
+}
+
+/*
+ * Queue all that the index of the file lists, so that entries which reached the
+ * file late can still be merged by their time.
+ */
+static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
+{
+	struct perf_session *session = vpa->session;
+	u64 start = session->header.data_offset;
+	u64 end = min(start + session->header.data_size, perf_data__size(session->data));
+	char buf[PERF_SAMPLE_MAX_SIZE];
+	struct auxtrace_buffer *buffer;
+	struct auxtrace_index *index;
+	union perf_event *event;
+	size_t i;
+	int err;
+
+	list_for_each_entry(index, &session->auxtrace_index, list) {
+		for (i = 0; i < index->nr; i++) {
+			u64 offset = index->entries[i].file_offset;
+
+			if (offset < start || offset > end ||
+			    end - offset < sizeof(event->auxtrace) ||
+			    perf_session__peek_event(session, offset, buf, sizeof(buf), &event,
+						     NULL) ||
+			    event->header.type != PERF_RECORD_AUXTRACE) {
+				err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+				if (err)
+					return err;
+				continue;
+			}
+
+			err = vpadtl__queue_event(vpa, event, offset + event->header.size,
+						  &buffer);
+			if (err)
+				return err;
+			vpa->data_queued = true;
+		}
+	}
+
+	return 0;
+}
+
+/*
+ * A stream whose beginning is gone has no header frame; all CPUs have the same
+ * clock, so take it from any stream.
+ */
+static int vpadtl__find_clock(struct powerpc_vpadtl *vpa)
+{
+	int fd = perf_data__fd(vpa->session->data);
+	struct powerpc_vpadtl_decoder decoder;
+	struct auxtrace_buffer *buffer;
+	unsigned int i;
+
+	for (i = 0; i < vpa->queues.nr_queues && !vpa->clock.tb_freq; i++) {
+		buffer = auxtrace_buffer__next(&vpa->queues.queue_array[i], NULL);
+		if (!buffer)
+			continue;
+		if (!auxtrace_buffer__get_data(buffer, fd))
+			return -ENOMEM;
+		powerpc_vpadtl_decoder__init(&decoder, vpa->big_endian);
+		powerpc_vpadtl_decoder__feed(&decoder, buffer->data, buffer->size, buffer->offset);
+		if (powerpc_vpadtl_decoder__next(&decoder) == POWERPC_VPADTL_HEADER)
+			vpa->clock = decoder.clock;
+		auxtrace_buffer__put_data(buffer);
+	}
+
+	return 0;
+}
+
+static int vpadtl__schedule_queues(struct powerpc_vpadtl *vpa)
+{
+	struct vpadtl_queue *q;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < vpa->queues.nr_queues; i++) {
+		if (list_empty(&vpa->queues.queue_array[i].head))
+			continue;
+		q = vpadtl__queue(vpa, i);
+		if (!q)
+			return -ENOMEM;
+		err = vpadtl_queue__schedule(q);
+		if (err)
+			return err;
+	}
+
+	return 0;
+}
+
+static void vpadtl__set_task(struct powerpc_vpadtl *vpa, u32 cpu, pid_t pid, pid_t tid)
+{
+	if (cpu < MAX_NR_CPUS)
+		vpa->tasks[cpu] = (struct vpadtl_task){ .pid = pid, .tid = tid };
+}
+
+static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_event *event,
+				   const struct perf_sample *sample)
+{
+	pid_t pid = sample->pid, tid = sample->tid;
+
+	if (event->header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
+		bool wide = event->header.type == PERF_RECORD_SWITCH_CPU_WIDE;
+
+		pid = wide ? (pid_t)event->context_switch.next_prev_pid : -1;
+		tid = wide ? (pid_t)event->context_switch.next_prev_tid : -1;
+	}
+
+	vpadtl__set_task(vpa, sample->cpu, pid, tid);
+}
+
+/* What a sched_switch sample says is next; any other sample is of what runs. */
+static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sample *sample)
+{
+	struct evlist *evlist = vpa->session->evlist;
+	pid_t pid = sample->pid, tid = sample->tid;
+	struct evsel *evsel;
+
+	/* Not sooner: in a pipe the names of events come after their attributes */
+	if (!vpa->have_switch_evsel) {
+		evlist__for_each_entry(evlist, evsel) {
+			if (evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
+			    !strcmp(evsel__name(evsel), "sched:sched_switch"))
+				vpa->switch_evsel = evsel;
+		}
+		vpa->have_switch_evsel = true;
+	}
+
+	if (vpa->switch_evsel && evlist__id2evsel(evlist, sample->id) == vpa->switch_evsel) {
+		pid = tid = -1;
+#ifdef HAVE_LIBTRACEEVENT
+		if (evsel__field(vpa->switch_evsel, "next_pid")) {
+			struct thread *thread;
+
+			tid = evsel__intval(vpa->switch_evsel, sample, "next_pid");
+			thread = machine__findnew_thread(vpa->machine, -1, tid);
+			if (thread)
+				pid = thread__pid(thread);
+			thread__put(thread);
+		}
+#endif
+	} else if (tid == -1) {
+		return;
+	}
+
+	vpadtl__set_task(vpa, sample->cpu, pid, tid);
+}
+
+static int powerpc_vpadtl_process_event(struct perf_session *session, union perf_event *event,
+					struct perf_sample *sample, const struct perf_tool *tool)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+	int err;
+
+	if (dump_trace)
+		return 0;
+
+	if (!tool->ordered_events) {
+		pr_err("vpa_dtl requires ordered events\n");
+		return -EINVAL;
+	}
+
+	if (!sample->time || sample->time == (u64)-1)
+		return 0;
+
+	err = vpadtl__process_queues(vpa, sample->time);
+	if (err)
+		return err;
+
+	switch (event->header.type) {
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		vpadtl__process_switch(vpa, event, sample);
+		break;
+	case PERF_RECORD_ITRACE_START:
+		vpadtl__set_task(vpa, sample->cpu, event->itrace_start.pid,
+				 event->itrace_start.tid);
+		break;
+	case PERF_RECORD_SAMPLE:
+		vpadtl__process_sample(vpa, sample);
+		break;
+	default:
+		break;
+	}
+
+	return 0;
+}
+
+static void vpadtl__dump_frame(const struct powerpc_vpadtl_decoder *d, u64 pos)
+{
+	char dispatch[POWERPC_VPADTL_REASON_MAX], preempt[POWERPC_VPADTL_REASON_MAX];
+	struct powerpc_vpadtl_entry entry;
+
+	powerpc_vpadtl_entry__read(&entry, d->frame);
+	color_fprintf(stdout, PERF_COLOR_BLUE,
+		      ".  %08"PRIx64":  dispatch_reason:%s, preempt_reason:%s, enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u\n",
+		      pos, powerpc_vpadtl__dispatch_reason(entry.dispatch_reason, dispatch),
+		      powerpc_vpadtl__preempt_reason(entry.preempt_reason, preempt),
+		      entry.enqueue_to_dispatch_time, entry.ready_to_enqueue_time,
+		      entry.waiting_to_ready_time);
+}
+
+/* Frames are laid out as one stream, which the queue's decoder follows. */
+static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *buffer)
+{
+	struct powerpc_vpadtl_decoder *d = &q->decoder, ahead;
+	enum powerpc_vpadtl_item item;
+	size_t nr = 0;
+
+	/* No time is shown, so no entry is without a clock */
+	powerpc_vpadtl_clock__init(&d->clock, 0, 1);
+	powerpc_vpadtl_decoder__feed(d, buffer->data, buffer->size, buffer->offset);
+
+	ahead = *d;
+	while ((item = powerpc_vpadtl_decoder__next(&ahead)) != POWERPC_VPADTL_END)
+		nr += item == POWERPC_VPADTL_ENTRY;
+
+	color_fprintf(stdout, PERF_COLOR_BLUE,
+		      ".\n. ... VPA DTL data: size %zu bytes, %zu entries\n", buffer->size, nr);
+
+	while ((item = powerpc_vpadtl_decoder__next(d)) != POWERPC_VPADTL_END) {
+		u64 pos = d->offset - buffer->offset;
+
+		switch (item) {
+		case POWERPC_VPADTL_ENTRY:
+			vpadtl__dump_frame(d, pos);
+			break;
+		case POWERPC_VPADTL_HEADER:
+			color_fprintf(stdout, PERF_COLOR_BLUE,
+				      ".  %08"PRIx64":  boot_tb: %"PRIu64", tb_freq: %"PRIu64"\n",
+				      pos, d->clock.boot_tb, d->clock.tb_freq);
+			powerpc_vpadtl_clock__init(&d->clock, 0, 1);
+			break;
+		case POWERPC_VPADTL_ERROR:
+			color_fprintf(stdout, PERF_COLOR_BLUE,
+				      ".  %08"PRIx64":  %"PRIu64" bytes: %s\n",
+				      pos, d->error_size, powerpc_vpadtl__strerror(d->error));
+			break;
+		case POWERPC_VPADTL_END:
+		default:
+			break;
+		}
+	}
+}
+
+static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
+						 union perf_event *event,
+						 const struct perf_tool *tool __maybe_unused)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+	int fd = perf_data__fd(session->data);
+	struct auxtrace_buffer *buffer;
+	struct vpadtl_queue *q;
+	off_t data_offset = 0;
+	int err;
+
+	if (vpa->data_queued)
+		return 0;
+
+	if (!perf_data__is_pipe(session->data)) {
+		data_offset = lseek(fd, 0, SEEK_CUR);
+		if (data_offset == -1)
+			return -errno;
+	}
+
+	err = vpadtl__queue_event(vpa, event, data_offset, &buffer);
+	if (err || !buffer)
+		return err;
+
+	q = vpadtl__queue(vpa, event->auxtrace.idx);
+	if (!q)
+		return -ENOMEM;
+
+	if (!dump_trace)
+		return vpadtl_queue__schedule(q);
+
+	if (!auxtrace_buffer__get_data(buffer, fd))
+		return -ENOMEM;
+	vpadtl__dump(q, buffer);
+	list_del_init(&buffer->list);
+	auxtrace_buffer__free(buffer);
+	return 0;
+}
+
+static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_tool *tool)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+	struct vpadtl_queue *q;
+	unsigned int i;
+	int err;
+
+	if (dump_trace)
+		return 0;
+
+	if (!tool->ordered_events)
+		return -EINVAL;
+
+	err = vpadtl__process_queues(vpa, ~0ULL);
+	if (err)
+		return err;
+
+	for (i = 0; i < vpa->queues.nr_queues; i++) {
+		q = vpa->queues.queue_array[i].priv;
+		if (!q)
+			continue;
+		powerpc_vpadtl_decoder__finish(&q->decoder);
+		err = vpadtl_queue__fill(q);
+		if (err)
+			return err;
+	}
+
+	return 0;
+}
+
+static void powerpc_vpadtl_free_events(struct perf_session *session)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+	struct auxtrace_queues *queues = &vpa->queues;
+	unsigned int i;
+
+	for (i = 0; i < queues->nr_queues; i++)
+		zfree(&queues->queue_array[i].priv);
+	auxtrace_queues__free(queues);
+}
+
+static void powerpc_vpadtl_free(struct perf_session *session)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+
+	auxtrace_heap__free(&vpa->heap);
+	powerpc_vpadtl_free_events(session);
+	session->auxtrace = NULL;
+	free(vpa);
+}
+
+static bool powerpc_vpadtl_evsel_is_auxtrace(struct perf_session *session, struct evsel *evsel)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+
+	/* Some recorders do not tell the type, which is no event's default of 0 */
+	if (vpa->pmu_type)
+		return evsel->core.attr.type == vpa->pmu_type;
+	return evsel->name && strstarts(evsel->name, POWERPC_VPADTL_PMU_NAME "/");
+}
+
+static const char * const powerpc_vpadtl_info_fmts[] = {
+	[POWERPC_VPADTL_PMU_TYPE]	= "  PMU Type           %"PRIu64"\n",
+	[POWERPC_VPADTL_BOOT_TB]	= "  Boot Timebase      %"PRIu64"\n",
+	[POWERPC_VPADTL_TB_FREQ]	= "  Timebase Frequency %"PRIu64"\n",
+	[POWERPC_VPADTL_FLAGS]		= "  Flags              %#"PRIx64"\n",
+};
+
+static struct evsel *vpadtl__evsel(struct powerpc_vpadtl *vpa)
+{
+	struct evlist *evlist = vpa->session->evlist;
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (powerpc_vpadtl_evsel_is_auxtrace(vpa->session, evsel))
+			return evsel;
+	}
+
+	/* Recording puts the AUX event in front */
+	return list_empty(&evlist->core.entries) ? NULL : evlist__first(evlist);
+}
+
+static void vpadtl__set_event_name(struct evlist *evlist, u64 id, const char *name)
+{
+	struct evsel *evsel = evlist__id2evsel(evlist, id);
+
+	if (evsel) {
+		zfree(&evsel->name);
+		evsel->name = strdup(name);
+	}
+}
+
+static int vpadtl__synth_events(struct powerpc_vpadtl *vpa)
+{
+	struct perf_session *session = vpa->session;
+	struct evsel *evsel = vpadtl__evsel(vpa);
+	struct perf_event_attr attr = {
+		.size		= sizeof(attr),
+		.type		= PERF_TYPE_SYNTH,
+		.config		= PERF_SYNTH_POWERPC_VPA_DTL,
+		.sample_period	= 1,
+	};
+	u64 id;
+	int err;
+
+	if (!evsel) {
+		pr_debug("There are no selected events with vpa_dtl data\n");
+		return 0;
+	}
+
+	attr.sample_type = evsel->core.attr.sample_type & PERF_SAMPLE_MASK;
+	attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			    PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW |
+			    PERF_SAMPLE_WEIGHT_STRUCT;
+	attr.exclude_user = evsel->core.attr.exclude_user;
+	attr.exclude_kernel = evsel->core.attr.exclude_kernel;
+	attr.exclude_hv = evsel->core.attr.exclude_hv;
+	attr.exclude_host = evsel->core.attr.exclude_host;
+	attr.exclude_guest = evsel->core.attr.exclude_guest;
+	attr.sample_id_all = evsel->core.attr.sample_id_all;
+	attr.read_format = evsel->core.attr.read_format;
+
+	/* As other AUX area events do */
+	id = (evsel->core.ids ? evsel->core.id[0] : 0) + 1000000000;
+	if (!id)
+		id = 1;
+
+	err = perf_session__deliver_synth_attr_event(session, &attr, id);
+	if (err)
+		return err;
+	vpadtl__set_event_name(session->evlist, id, "vpa-dtl");
+
+	vpa->sample_entries = true;
+	vpa->sample_type = attr.sample_type;
+	vpa->sample.id = id;
+	vpa->sample.stream_id = id;
+	vpa->sample.period = 1;
+	vpa->sample.raw_size = perf_synth__raw_size(struct perf_synth_powerpc_vpadtl);
+	vpa->event.header.type = PERF_RECORD_SAMPLE;
+	vpa->event.header.size = sizeof(struct perf_event_header);
+	return 0;
+}
+
+int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_session *session)
+{
+	struct perf_record_auxtrace_info *auxtrace_info = &event->auxtrace_info;
+	u64 priv[POWERPC_VPADTL_AUXTRACE_PRIV_MAX] = { 0, };
+	struct powerpc_vpadtl *vpa;
+	size_t i, nr;
+	int err;
+
+	if (auxtrace_info->header.size < sizeof(struct perf_record_auxtrace_info))
+		return -EINVAL;
+	nr = (auxtrace_info->header.size - sizeof(struct perf_record_auxtrace_info)) / sizeof(u64);
+	nr = min(nr, ARRAY_SIZE(priv));
+
+	for (i = 0; i < nr; i++) {
+		priv[i] = auxtrace_info->priv[i];
+		if (dump_trace)
+			fprintf(stdout, powerpc_vpadtl_info_fmts[i], priv[i]);
+	}
+
+	vpa = zalloc(sizeof(*vpa));
+	if (!vpa)
+		return -ENOMEM;
+
+	err = auxtrace_queues__init(&vpa->queues);
+	if (err)
+		goto err_free;
+
+	vpa->session = session;
+	vpa->machine = &session->machines.host;
+	vpa->pmu_type = priv[POWERPC_VPADTL_PMU_TYPE];
+	vpa->big_endian = host_is_bigendian() ^ session->header.needs_swap;
+	vpa->contiguous = priv[POWERPC_VPADTL_FLAGS] & POWERPC_VPADTL_FLAG_CONTIGUOUS;
+	/* Where it fails, the clock stays unknown */
+	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
+				   priv[POWERPC_VPADTL_TB_FREQ]);
+	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
+		vpadtl__set_task(vpa, i, -1, -1);
+
+	vpa->auxtrace.process_event = powerpc_vpadtl_process_event;
+	vpa->auxtrace.process_auxtrace_event = powerpc_vpadtl_process_auxtrace_event;
+	vpa->auxtrace.flush_events = powerpc_vpadtl_flush;
+	vpa->auxtrace.free_events = powerpc_vpadtl_free_events;
+	vpa->auxtrace.free = powerpc_vpadtl_free;
+	vpa->auxtrace.evsel_is_auxtrace = powerpc_vpadtl_evsel_is_auxtrace;
+	session->auxtrace = &vpa->auxtrace;
+
+	if (dump_trace)
+		return 0;
+
+	if (session->itrace_synth_opts && session->itrace_synth_opts->set)
+		vpa->synth_opts = *session->itrace_synth_opts;
+	else
+		itrace_synth_opts__set_default(&vpa->synth_opts, false);
+
+	if (!session->itrace_synth_opts || vpa->synth_opts.dont_decode)
+		return 0;
+
+	if (vpa->synth_opts.other_events || vpa->synth_opts.initial_skip) {
+		err = vpadtl__synth_events(vpa);
+		if (err)
+			goto err_free_events;
+	}
+
+	err = vpadtl__queue_index(vpa);
+	if (!err)
+		err = vpadtl__find_clock(vpa);
+	if (!err)
+		err = vpadtl__schedule_queues(vpa);
+	if (err)
+		goto err_free_events;
+
+	return 0;
+
+err_free_events:
+	powerpc_vpadtl_free(session);
+	return err;
+err_free:
+	free(vpa);
+	return err;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * PowerPC dispatch trace log (vpa_dtl) support
+ */
+#ifndef INCLUDE__PERF_POWERPC_VPADTL_H__
+#define INCLUDE__PERF_POWERPC_VPADTL_H__
+
+#define POWERPC_VPADTL_PMU_NAME		"vpa_dtl"
+
+/* Private data of PERF_RECORD_AUXTRACE_INFO; a file can have less of it */
+enum {
+	POWERPC_VPADTL_PMU_TYPE,
+	POWERPC_VPADTL_BOOT_TB,
+	POWERPC_VPADTL_TB_FREQ,
+	POWERPC_VPADTL_FLAGS,
+	POWERPC_VPADTL_AUXTRACE_PRIV_MAX,
+};
+
+#define POWERPC_VPADTL_AUXTRACE_PRIV_SIZE (POWERPC_VPADTL_AUXTRACE_PRIV_MAX * sizeof(u64))
+
+/* POWERPC_VPADTL_FLAGS: frames run on without gaps through AUX laps */
+#define POWERPC_VPADTL_FLAG_CONTIGUOUS	(1ULL << 0)
+
+struct auxtrace_record;
+struct perf_pmu;
+struct perf_session;
+union perf_event;
+
+struct auxtrace_record *powerpc_vpadtl_recording_init(int *err, struct perf_pmu *pmu);
+
+int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_session *session);
+
+#endif
