@@ -21,12 +21,8 @@ enum {
 /* POWERPC_VPADTL_FLAGS: frames run on without gaps through AUX laps */
 #define POWERPC_VPADTL_FLAG_CONTIGUOUS	(1ULL << 0)
 
-struct auxtrace_record;
-struct perf_pmu;
 struct perf_session;
 union perf_event;
-
-struct auxtrace_record *powerpc_vpadtl_recording_init(int *err, struct perf_pmu *pmu);
 
 int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_session *session);
 
