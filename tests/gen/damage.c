@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Damage to a finished file, from a seed: what disks, networks and enemies do.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "dtlgen.h"
+
+#define AUXTRACE_RECORD_SIZE	48
+
+struct victim {
+	const struct spec *s;
+	const struct written *w;
+	u8 *p;
+	u64 size;
+	u64 rng;
+};
+
+static u64 below(struct victim *v, u64 n)
+{
+	return n ? rng_next(&v->rng) % n : 0;
+}
+
+static void put(struct victim *v, u64 at, u64 value, int bytes)
+{
+	int i;
+
+	for (i = 0; i < bytes; i++)
+		if (at + i < v->size)
+			v->p[at + (v->s->big ? bytes - 1 - i : i)] = value >> (8 * i);
+}
+
+static u64 get(struct victim *v, u64 at, int bytes)
+{
+	u64 value = 0;
+	int i;
+
+	for (i = 0; i < bytes && at + i < v->size; i++)
+		value |= (u64)v->p[at + (v->s->big ? bytes - 1 - i : i)] << (8 * i);
+	return value;
+}
+
+/* One AUXTRACE record of the file, 0 if there is none */
+static u64 some_auxtrace(struct victim *v)
+{
+	return v->w->nr_auxtrace ? v->w->auxtrace[below(v, v->w->nr_auxtrace)] : 0;
+}
+
+static void flip_bit(struct victim *v, u64 from, u64 size)
+{
+	u64 bit = below(v, size * 8);
+
+	if (size)
+		v->p[from + bit / 8] ^= 1 << bit % 8;
+}
+
+static void flip_any(struct victim *v)
+{
+	flip_bit(v, 0, v->size);
+}
+
+static void flip_head(struct victim *v)
+{
+	flip_bit(v, 0, v->w->data_offset + 512 < v->size ?
+		       v->w->data_offset + 512 : v->size);
+}
+
+static void flip_aux(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		flip_bit(v, at + AUXTRACE_RECORD_SIZE, get(v, at + 8, 8));
+}
+
+static void flip_auxtrace(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		flip_bit(v, at, AUXTRACE_RECORD_SIZE);
+}
+
+static void wrong_aux_size(struct victim *v)
+{
+	static const u64 sizes[] = { 0, 1, 47, 49, 1ULL << 31, 1ULL << 63, -1ULL };
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 8, sizes[below(v, 7)], 8);
+}
+
+static void wrong_aux_offset(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 16, rng_next(&v->rng) >> below(v, 64), 8);
+}
+
+static void wrong_aux_cpu(struct victim *v)
+{
+	static const u32 cpus[] = { -1U, 0x7fffffff, 4096, 100000, 0x80000000 };
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 40, cpus[below(v, 5)], 4);
+}
+
+static void wrong_aux_idx(struct victim *v)
+{
+	static const u32 idx[] = { -1U, 0x7fffffff, 4096, 1000000 };
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 32, idx[below(v, 4)], 4);
+}
+
+/* A frame somewhere becomes one that looks like a header or like nothing. */
+static void frame(struct victim *v, bool zero)
+{
+	u64 at = some_auxtrace(v), n;
+
+	if (!at)
+		return;
+	n = get(v, at + 8, 8) / FRAME_SIZE;
+	if (!n)
+		return;
+	at += AUXTRACE_RECORD_SIZE + below(v, n) * FRAME_SIZE;
+	if (zero)
+		memset(v->p + at, 0, FRAME_SIZE);
+	else
+		put(v, at + 16, 0, 8);
+}
+
+static void frame_header(struct victim *v)
+{
+	frame(v, false);
+}
+
+static void frame_zero(struct victim *v)
+{
+	frame(v, true);
+}
+
+static void info_short(struct victim *v)
+{
+	put(v, v->w->info_offset + 6, 8 * below(v, 6), 2);
+}
+
+static void info_type(struct victim *v)
+{
+	put(v, v->w->info_offset + 8, rng_next(&v->rng) >> 32, 4);
+}
+
+static void wrong_index(struct victim *v)
+{
+	if (!v->w->index_offset)
+		return;
+	put(v, v->w->index_offset + 8 * below(v, 1 + 2 * v->w->nr_auxtrace),
+	    rng_next(&v->rng) >> below(v, 64), 8);
+}
+
+/* The length of a record: walk a random way into the data to find one. */
+static void wrong_length(struct victim *v)
+{
+	u64 at = v->w->data_offset, end = at + v->w->data_size;
+	u64 steps = below(v, 200);
+
+	while (steps--) {
+		u64 next = at + get(v, at + 6, 2);
+
+		if (get(v, at, 4) == 71)
+			next += get(v, at + 8, 8);
+		if (next <= at || next >= end)
+			break;
+		at = next;
+	}
+	put(v, at + 6, rng_next(&v->rng) >> below(v, 16), 2);
+}
+
+static const struct {
+	const char *name;
+	void (*hit)(struct victim *v);
+	const char *what;
+} modes[] = {
+	{ "flip", flip_any, "a bit anywhere in the file" },
+	{ "flip-head", flip_head, "a bit of the file's header, attributes or first records" },
+	{ "flip-aux", flip_aux, "a bit of the AUX data" },
+	{ "flip-auxtrace", flip_auxtrace, "a bit of an AUXTRACE record" },
+	{ "aux-size", wrong_aux_size, "the size in an AUXTRACE record" },
+	{ "aux-offset", wrong_aux_offset, "the stream offset in an AUXTRACE record" },
+	{ "aux-cpu", wrong_aux_cpu, "the CPU in an AUXTRACE record" },
+	{ "aux-idx", wrong_aux_idx, "the queue in an AUXTRACE record" },
+	{ "frame-header", frame_header, "an entry gets timebase 0, as a header has" },
+	{ "frame-zero", frame_zero, "an entry is all zeros" },
+	{ "info-short", info_short, "AUXTRACE_INFO is shorter than its contents" },
+	{ "info-type", info_type, "AUXTRACE_INFO is of another type" },
+	{ "index", wrong_index, "the index of AUX buffers" },
+	{ "length", wrong_length, "the length of a record" },
+	{ "truncate", NULL, "the file ends early" },
+};
+
+#define NR_MODES (sizeof(modes) / sizeof(modes[0]))
+
+void damage_help(FILE *f)
+{
+	size_t i;
+
+	for (i = 0; i < NR_MODES; i++)
+		fprintf(f, "      %-14s %s\n", modes[i].name, modes[i].what);
+}
+
+/**
+ * damage_file - damage a file that write_perf_data() wrote
+ * @s: its description
+ * @path: its name
+ * @w: what the writer told of it
+ * @mode: a name of the table above, or that and ":" and how many times
+ * @seed: where the damage lies follows from it
+ *
+ * Returns 0, or a negative error number; -EINVAL for an unknown mode.
+ */
+int damage_file(const struct spec *s, const char *path, const struct written *w,
+		const char *mode, u64 seed)
+{
+	struct victim v = { .s = s, .w = w, .size = w->file_size, .rng = seed };
+	size_t len = strcspn(mode, ":"), i;
+	u64 times = mode[len] ? strtoull(mode + len + 1, NULL, 0) : 1;
+	int fd, err = 0;
+
+	for (i = 0; i < NR_MODES; i++)
+		if (strlen(modes[i].name) == len && !memcmp(modes[i].name, mode, len))
+			break;
+	if (i == NR_MODES)
+		return -EINVAL;
+	if (!modes[i].hit)
+		return truncate(path, below(&v, v.size)) ? -errno : 0;
+
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	v.p = mmap(NULL, v.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (v.p == MAP_FAILED) {
+		err = -errno;
+	} else {
+		while (times--)
+			modes[i].hit(&v);
+		munmap(v.p, v.size);
+	}
+	close(fd);
+	return err;
+}
