@@ -92,8 +92,8 @@ static void help(FILE *f)
 "  --boot-tb TICKS      timebase at boot\n"
 "  --start-ns NS        from boot to the first entry (10000000000)\n"
 "  --gap-ns NS          between two entries of a CPU, on average (100000)\n"
-"  --reasons kinds|walk real pairs, or all codes from 0 to 255\n"
-"  --waits normal|limits  plausible, or the limits of their fields\n"
+"  --reasons kinds|walk|zero   real pairs, all codes from 0 to 255, or 0\n"
+"  --waits normal|limits|zero  plausible, the limits of their fields, or 0\n"
 "  --tasks N            of each CPU, with swapper (4)\n"
 "  --switch-every N     an entry in N follows a context switch (0: no records)\n"
 "  --sample-every N     an entry in N is followed by a cpu-clock sample\n"
@@ -133,8 +133,8 @@ static int word(const char *name, const char *arg, const char * const *names)
 	exit(2);
 }
 
-static const char * const reasons_words[] = { "kinds", "walk", NULL };
-static const char * const waits_words[] = { "normal", "limits", NULL };
+static const char * const reasons_words[] = { "kinds", "walk", "zero", NULL };
+static const char * const waits_words[] = { "normal", "limits", "zero", NULL };
 static const char * const lose_words[] = { "overwritten", "noroom", "both", NULL };
 
 static FILE *open_out(const char *path)

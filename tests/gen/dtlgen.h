@@ -26,8 +26,8 @@ typedef uint64_t u64;
 #define MAX_TASKS	16
 
 enum layout { LAYOUT_OURS, LAYOUT_MAINLINE };
-enum reasons { REASONS_KINDS, REASONS_WALK };
-enum waits { WAITS_NORMAL, WAITS_LIMITS };
+enum reasons { REASONS_KINDS, REASONS_WALK, REASONS_ZERO };
+enum waits { WAITS_NORMAL, WAITS_LIMITS, WAITS_ZERO };
 enum lose { LOSE_OVERWRITTEN, LOSE_NOROOM, LOSE_BOTH };
 
 /**
@@ -130,7 +130,7 @@ struct entry {
  * @time: ns as the kernel's clock gives it; of an entry: see entry_time()
  * @task: index of the task that the item is about, of this CPU
  * @other: the other task of a switch
- * @boot_tb: ITEM_HEADER, ITEM_ENTRY: the boot timebase in force
+ * @boot_tb: ITEM_HEADER: the boot timebase in it
  * @lost: ITEM_LOST: number of entries
  * @lost_noroom: ITEM_LOST: for want of room in the AUX area
  * @e: ITEM_ENTRY

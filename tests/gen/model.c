@@ -333,6 +333,15 @@ static void make_entry(struct cpu_state *c)
 		e->dispatch_reason = n;
 		e->preempt_reason = (n >> 8) ^ n * 7;
 	}
+	if (s->reasons == REASONS_ZERO) {
+		e->dispatch_reason = 0;
+		e->preempt_reason = 0;
+	}
+	if (s->waits == WAITS_ZERO) {
+		e->enqueue_to_dispatch_time = 0;
+		e->ready_to_enqueue_time = 0;
+		e->waiting_to_ready_time = 0;
+	}
 	if (s->waits == WAITS_LIMITS) {
 		e->enqueue_to_dispatch_time = limits[n % 5];
 		e->ready_to_enqueue_time = limits[n / 5 % 5];

@@ -19,7 +19,7 @@ struct task_sums {
 
 /* What is known of one CPU at the end */
 struct ledger {
-	u64 entries, missing, lost, lost_records, headers, backward;
+	u64 entries, missing, undatable, lost, lost_records, headers, backward;
 	u64 stolen, ready, enqueue, waiting;
 	u64 first_ns, last_ns;
 	struct entry first, last;
@@ -35,6 +35,8 @@ struct source {
 	u64 time;		/* its time, the key of the heap */
 	u64 aux_head;
 	u32 next_dropped;
+	bool has_clock;		/* boot_tb is known from what is in the file */
+	u64 boot_tb;
 };
 
 struct heap {
@@ -192,7 +194,7 @@ static bool in_file(const struct written *w, struct source *src, u64 from, u64 t
 	return src->next_dropped == nr || d[src->next_dropped].from >= to;
 }
 
-/* Moves on to the next log entry that is in the file */
+/* Moves on to the next log entry that is in the file and can be dated */
 static bool next_entry(struct oracle *o, struct source *src)
 {
 	struct ledger *l = &o->ledgers[src->cpu];
@@ -211,9 +213,15 @@ static bool next_entry(struct oracle *o, struct source *src)
 		}
 		if (!entry) {
 			l->headers++;
+			src->has_clock = o->s->freq;
+			src->boot_tb = src->item.boot_tb;
 			continue;
 		}
-		src->time = tb_to_ns(src->item.e.timebase - src->item.boot_tb,
+		if (!src->has_clock || src->item.e.timebase < src->boot_tb) {
+			l->undatable++;
+			continue;
+		}
+		src->time = tb_to_ns(src->item.e.timebase - src->boot_tb,
 				     o->s->freq);
 		return true;
 	}
@@ -270,6 +278,8 @@ static int heap_init(struct heap *h, struct oracle *o, next_fn next)
 		if (!src)
 			return -1;
 		src->cpu = cpu;
+		src->has_clock = o->s->info == 4 && o->s->freq;
+		src->boot_tb = o->s->boot_tb;
 		cpu_init(&src->state, o->s, cpu);
 		if (next(o, src))
 			h->v[h->nr++] = src;
@@ -339,12 +349,13 @@ static void print_ledger(const struct oracle *o, FILE *f)
 
 		fprintf(f, "%s{\"cpu\": %u, \"entries\": %" PRIu64 ", \"headers\": %" PRIu64
 			", \"lost\": %" PRIu64 ", \"lost_records\": %" PRIu64
-			", \"missing\": %" PRIu64 ", \"backward\": %" PRIu64
+			", \"missing\": %" PRIu64 ", \"undatable\": %" PRIu64
+			", \"backward\": %" PRIu64
 			",\n \"stolen_ticks\": %" PRIu64 ", \"ready_to_enqueue_ticks\": %" PRIu64
 			", \"enqueue_to_dispatch_ticks\": %" PRIu64 ", \"waiting_ticks\": %" PRIu64,
 			cpu ? ",\n" : "", cpu, l->entries, l->headers, l->lost,
-			l->lost_records, l->missing, l->backward, l->stolen,
-			l->ready, l->enqueue, l->waiting);
+			l->lost_records, l->missing, l->undatable, l->backward,
+			l->stolen, l->ready, l->enqueue, l->waiting);
 		if (l->entries)
 			fprintf(f, ",\n \"first_ns\": %" PRIu64 ", \"last_ns\": %" PRIu64
 				", \"first_tb\": %" PRIu64 ", \"last_tb\": %" PRIu64
