@@ -59,7 +59,8 @@ holes            | --entries 3000 --aux-size 4096 --hole-every 5                
 holes-cut        | --entries 3000 --cut --chunk 200 --hole-every 5 --switch-every 7 | some
 holes-main       | --entries 3000 --aux-size 4096 --chunk 600 --hole-every 9 --mainline --info 1 | some
 headers          | --entries 1000 --headers-every 33                            | none
-headers-shift    | --entries 1000 --headers-every 33 --header-shift 987654321   | none
+headers-shift    | --entries 1000 --headers-every 33 --header-shift 1234567     | none
+before-boot      | --entries 1000 --headers-every 33 --header-shift 987654321   | some
 headers-main     | --entries 3000 --aux-size 4096 --headers-every 33 --mainline --info 1 | none
 no-header        | --entries 500 --no-header                                    | none
 no-header-be     | --entries 500 --no-header --big-endian                       | none
