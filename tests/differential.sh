@@ -50,16 +50,18 @@ empty-all        | --cpus 4 --empty-every 1                                     
 back             | --entries 1000 --back-every 20                               | none
 back-cpus        | --cpus 64 --entries 300 --back-every 10 --sample-every 5 --switch-every 5 | none
 back-main        | --entries 5000 --aux-size 4096 --back-every 20 --mainline --info 1 | none
-missing-first    | --entries 1000 --aux-size 4096 --missing-first               | any
-missing-first-be | --entries 1000 --aux-size 4096 --missing-first --big-endian  | any
-missing-cut      | --entries 1000 --aux-size 4096 --missing-first --cut --chunk 200 | any
-missing-main     | --entries 1000 --aux-size 8192 --missing-first --mainline --info 1 | some
-missing-headers  | --entries 1000 --aux-size 8192 --missing-first --info 1 --headers-every 99 | some
+missing-first    | --entries 1000 --aux-size 4096 --missing-first 2             | any
+missing-first-be | --entries 1000 --aux-size 4096 --missing-first 2 --big-endian | any
+missing-cut      | --entries 1000 --aux-size 4096 --missing-first 2 --cut --chunk 200 | any
+missing-main     | --entries 1000 --aux-size 8192 --missing-first 2 --mainline --info 1 | some
+missing-one      | --entries 1000 --aux-size 8192 --missing-first 1 --info 1    | any
+missing-one-main | --entries 1000 --aux-size 8192 --missing-first 1 --mainline --info 1 | any
+missing-headers  | --entries 1000 --aux-size 8192 --missing-first 1 --cpus 1 --info 1 --headers-every 99 | some
 holes            | --entries 3000 --aux-size 4096 --hole-every 5                | some
 holes-cut        | --entries 3000 --cut --chunk 200 --hole-every 5 --switch-every 7 | some
 holes-main       | --entries 3000 --aux-size 4096 --chunk 600 --hole-every 9 --mainline --info 1 | some
 headers          | --entries 1000 --headers-every 33                            | none
-headers-shift    | --entries 1000 --headers-every 33 --header-shift 1234567     | none
+headers-shift    | --entries 1000 --headers-every 33 --header-shift 300000      | none
 before-boot      | --entries 1000 --headers-every 33 --header-shift 987654321   | some
 headers-main     | --entries 3000 --aux-size 4096 --headers-every 33 --mainline --info 1 | none
 no-header        | --entries 500 --no-header                                    | none

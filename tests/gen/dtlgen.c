@@ -46,7 +46,7 @@ static const struct option options[] = {
 	{ "header-shift", required_argument, NULL, OPT_HEADER_SHIFT },
 	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
 	{ "back-every", required_argument, NULL, OPT_BACK },
-	{ "missing-first", no_argument, NULL, OPT_MISSING_FIRST },
+	{ "missing-first", required_argument, NULL, OPT_MISSING_FIRST },
 	{ "hole-every", required_argument, NULL, OPT_HOLE },
 	{ "no-index", no_argument, NULL, OPT_NO_INDEX },
 	{ "no-aux-records", no_argument, NULL, OPT_NO_AUX },
@@ -74,7 +74,7 @@ static void help(FILE *f)
 "  --chunk BYTES        AUX data read at once, about (half of the area)\n"
 "  --cut                buffers end at exactly that many bytes\n"
 "  --info 0|1|4         numbers of private data in AUXTRACE_INFO (4)\n"
-"  --missing-first      the first buffer of each CPU is not in the file\n"
+"  --missing-first N    the first buffer of the first N CPUs is not in the file\n"
 "  --hole-every N       each Nth buffer of a CPU is not in the file\n"
 "  --headers-every N    a header frame again after N entries\n"
 "  --header-shift TICKS each moves the boot timebase on by so much\n"
@@ -99,7 +99,7 @@ static void help(FILE *f)
 "  --sample-every N     an entry in N is followed by a cpu-clock sample\n"
 "  --lose-every N       an entry in N is followed by a loss\n"
 "  --lose-by overwritten|noroom|both\n"
-"  --back-every N       an entry in N has a time before its predecessor's\n"
+"  --back-every N       an entry in N is stamped up to 8 entries earlier\n"
 "\n"
 " damage, after the rest; --script and --ledger tell of the undamaged file\n"
 "  --damage MODE[:N]    once, or N times:\n", f);
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		case OPT_HEADER_SHIFT: s.header_shift = number(name, optarg); break;
 		case OPT_NO_HEADER: s.no_header = true; break;
 		case OPT_BACK: s.back_every = number(name, optarg); break;
-		case OPT_MISSING_FIRST: s.missing_first = true; break;
+		case OPT_MISSING_FIRST: s.missing_first = number(name, optarg); break;
 		case OPT_HOLE: s.hole_every = number(name, optarg); break;
 		case OPT_NO_INDEX: s.no_index = true; break;
 		case OPT_NO_AUX: s.no_aux_records = true; break;

@@ -56,8 +56,8 @@ enum lose { LOSE_OVERWRITTEN, LOSE_NOROOM, LOSE_BOTH };
  * @headers_every: a header frame again after so many entries (0: first only)
  * @header_shift: ticks by which each further header moves the boot timebase
  * @no_header: no header frame at all
- * @back_every: an entry in so many is stamped earlier than its predecessor
- * @missing_first: the first buffer of each CPU is not in the file
+ * @back_every: an entry in so many is stamped some entries earlier
+ * @missing_first: the first buffer of so many CPUs is not in the file
  * @hole_every: a buffer in so many of each CPU is not in the file (0: none)
  * @no_index: no index of AUX buffers in the file's header
  * @no_aux_records: no PERF_RECORD_AUX
@@ -90,7 +90,7 @@ struct spec {
 	u64 header_shift;
 	bool no_header;
 	u32 back_every;
-	bool missing_first;
+	u32 missing_first;
 	u32 hole_every;
 	bool no_index;
 	bool no_aux_records;

@@ -160,7 +160,7 @@ static u64 mean_step(const struct spec *s)
 	u64 point_ns = EVENT_UNITS * clock_unit(s);
 	u64 step = s->gap_ns / point_ns / s->cpus;
 
-	return step < 2 ? 2 : step;
+	return step ? step : 1;
 }
 
 u64 points_per_entry(const struct spec *s)
@@ -223,7 +223,7 @@ static void advance(struct cpu_state *c)
 {
 	u64 mean = mean_step(c->s);
 
-	c->point += (1 + rng_next(&c->rng) % (mean - 1)) * c->s->cpus;
+	c->point += (1 + rng_next(&c->rng) % (2 * mean - 1)) * c->s->cpus;
 }
 
 void cpu_init(struct cpu_state *c, const struct spec *s, u32 cpu)
@@ -352,7 +352,7 @@ static void make_entry(struct cpu_state *c)
 	e->processor_id = c->proc;
 	e->timebase = tb;
 	if (chance(&c->rng, s->back_every))
-		e->timebase -= (1 + ((r >> 20) & 63)) * s->cpus *
+		e->timebase -= (1 + ((r >> 20) & 7)) * points_per_entry(s) *
 			       point_ticks(s);
 	if (c->task > 0 && (r >> 32 & 3)) {
 		e->srr0 = BURNER_START + (r >> 40) % (BURNER_LEN / 4) * 4;

@@ -3,10 +3,8 @@
  * The true contents of a file: what perf must show of it.
  *
  * Two sequences of each CPU are read beside each other: the log entries that
- * reached the file, and the ordinary records.  Records come in the order of
- * their times; before each come the entries that are earlier, always that of
- * the CPU whose next one is the earliest.  An entry that goes back in time
- * therefore comes as soon as its predecessor is out.
+ * reached the file, and the ordinary records.  Everything comes in the order of
+ * its time, entries of the log that stand a bit too late in it too.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,14 +25,25 @@ struct ledger {
 	u64 dispatch[256], preempt[256];
 };
 
+#define AHEAD	512	/* entries among which those of one CPU are sorted */
+
+struct timed_entry {
+	u64 time;
+	struct entry e;
+};
+
 /* One of the two sequences of a CPU */
 struct source {
 	u32 cpu;
 	struct cpu_state state;
-	struct item item;	/* the next one */
+	struct item item;	/* records: the next one */
+	struct entry entry;	/* entries: the next one */
 	u64 time;		/* its time, the key of the heap */
+	struct timed_entry *ahead;	/* entries in order, in a row ... */
+	u32 first, end;			/* ... from this one up to that */
 	u64 aux_head;
 	u32 next_dropped;
+	u64 last_read;		/* time of the entry read last */
 	bool has_clock;		/* boot_tb is known from what is in the file */
 	u64 boot_tb;
 };
@@ -104,7 +113,7 @@ static void print_entry(struct oracle *o, u32 cpu, const struct entry *e, u64 ns
 	int task = o->current[cpu];
 
 	print_start(o, cpu, task, ns);
-	fprintf(o->script, "%*s: timebase: %" PRIu64 " dispatch_reason:",
+	fprintf(o->script, "%*s:  timebase: %" PRIu64 " dispatch_reason:",
 		NAME_WIDTH, "vpa-dtl", e->timebase);
 	print_reason(o->script, dispatch_names,
 		     sizeof(dispatch_names) / sizeof(dispatch_names[0]),
@@ -119,9 +128,18 @@ static void print_entry(struct oracle *o, u32 cpu, const struct entry *e, u64 ns
 	print_ip(o, cpu, task, e->srr0, e->srr1 & MSR_PR);
 }
 
+static void print_sample(struct oracle *o, u32 cpu, const struct item *it)
+{
+	int task = o->current[cpu];
+
+	print_start(o, cpu, task, it->time);
+	fprintf(o->script, "%10u %*s: ", 1000000, NAME_WIDTH, "cpu-clock");
+	print_ip(o, cpu, task, it->ip, !(it->ip >> 63));
+}
+
 static void do_entry(struct oracle *o, const struct source *src)
 {
-	const struct entry *e = &src->item.e;
+	const struct entry *e = &src->entry;
 	struct ledger *l = &o->ledgers[src->cpu];
 	u64 stolen = (u64)e->ready_to_enqueue_time + e->enqueue_to_dispatch_time;
 	struct task_sums *t = &l->task[o->current[src->cpu] + 1];
@@ -129,8 +147,6 @@ static void do_entry(struct oracle *o, const struct source *src)
 	if (!l->entries++) {
 		l->first = *e;
 		l->first_ns = src->time;
-	} else if (e->timebase < l->last.timebase) {
-		l->backward++;
 	}
 	l->last = *e;
 	l->last_ns = src->time;
@@ -167,16 +183,10 @@ static void do_record(struct oracle *o, const struct source *src)
 		o->ledgers[cpu].lost_records++;
 		break;
 	case ITEM_SAMPLE:
-		if (!o->script)
-			break;
-		{
-			int task = it->task < 0 ? 0 : it->task;
-
-			print_start(o, cpu, task, it->time);
-			fprintf(o->script, "%10u %*s: ", 1000000, NAME_WIDTH,
-				"cpu-clock");
-			print_ip(o, cpu, task, it->ip, !(it->ip >> 63));
-		}
+		/* It tells of the running task, as a switch does. */
+		o->current[cpu] = it->task < 0 ? 0 : it->task;
+		if (o->script)
+			print_sample(o, cpu, it);
 		break;
 	default:
 		break;
@@ -194,8 +204,9 @@ static bool in_file(const struct written *w, struct source *src, u64 from, u64 t
 	return src->next_dropped == nr || d[src->next_dropped].from >= to;
 }
 
-/* Moves on to the next log entry that is in the file and can be dated */
-static bool next_entry(struct oracle *o, struct source *src)
+/* Reads the next log entry that is in the file and can be dated */
+static bool read_entry(struct oracle *o, struct source *src,
+		       struct timed_entry *t)
 {
 	struct ledger *l = &o->ledgers[src->cpu];
 
@@ -221,11 +232,45 @@ static bool next_entry(struct oracle *o, struct source *src)
 			l->undatable++;
 			continue;
 		}
-		src->time = tb_to_ns(src->item.e.timebase - src->boot_tb,
-				     o->s->freq);
+		t->e = src->item.e;
+		t->time = tb_to_ns(t->e.timebase - src->boot_tb, o->s->freq);
+		l->backward += t->time < src->last_read;
+		src->last_read = t->time;
 		return true;
 	}
 	return false;
+}
+
+/* Moves on to the earliest of the entries ahead */
+static bool next_entry(struct oracle *o, struct source *src)
+{
+	struct timed_entry t, *v = src->ahead;
+	u32 i;
+
+	if (!v) {
+		v = malloc(2 * AHEAD * sizeof(*v));
+		if (!v)
+			exit(1);
+		src->ahead = v;
+	}
+	if (src->first == AHEAD) {
+		memmove(v, v + AHEAD, (src->end - AHEAD) * sizeof(*v));
+		src->end -= AHEAD;
+		src->first = 0;
+	}
+	while (src->end - src->first < AHEAD && read_entry(o, src, &t)) {
+		/* Of equal times the one that was read first is the earlier. */
+		for (i = src->end++; i > src->first && v[i - 1].time > t.time; i--)
+			v[i] = v[i - 1];
+		v[i] = t;
+	}
+	if (src->first == src->end) {
+		free(v);
+		return false;
+	}
+	src->entry = v[src->first].e;
+	src->time = v[src->first++].time;
+	return true;
 }
 
 static bool next_record(struct oracle *o, struct source *src)
@@ -265,6 +310,16 @@ static void sift_down(struct heap *h, u32 i)
 
 typedef bool (*next_fn)(struct oracle *o, struct source *src);
 
+/*
+ * The clock is the partition's: the header frame of any CPU tells it for those
+ * that have lost theirs, and so does AUXTRACE_INFO.
+ */
+static bool clock_in_file(const struct spec *s)
+{
+	return s->freq && (s->info == 4 ||
+			   (!s->no_header && s->missing_first < s->cpus));
+}
+
 static int heap_init(struct heap *h, struct oracle *o, next_fn next)
 {
 	u32 cpu, i;
@@ -278,7 +333,7 @@ static int heap_init(struct heap *h, struct oracle *o, next_fn next)
 		if (!src)
 			return -1;
 		src->cpu = cpu;
-		src->has_clock = o->s->info == 4 && o->s->freq;
+		src->has_clock = clock_in_file(o->s);
 		src->boot_tb = o->s->boot_tb;
 		cpu_init(&src->state, o->s, cpu);
 		if (next(o, src))
@@ -403,7 +458,7 @@ int write_oracle(const struct spec *s, const struct written *w, FILE *script,
 		o.current[cpu] = -1;
 
 	while (o.entries.nr || o.records.nr) {
-		if (o.entries.nr && (!o.records.nr || o.entries.v[0]->time <
+		if (o.entries.nr && (!o.records.nr || o.entries.v[0]->time <=
 				     o.records.v[0]->time)) {
 			do_entry(&o, o.entries.v[0]);
 			heap_advance(&o.entries, &o, next_entry);

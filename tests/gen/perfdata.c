@@ -415,7 +415,7 @@ static void write_auxtrace(struct writer *wr, u32 cpu, size_t size)
 	size_t at;
 
 	c->nr_buffers++;
-	if ((s->missing_first && c->nr_buffers == 1) ||
+	if ((cpu < s->missing_first && c->nr_buffers == 1) ||
 	    (s->hole_every && c->nr_buffers % s->hole_every == 0)) {
 		drop_range(w, cpu, from, from + size);
 	} else {
