@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The vpa_dtl PMU, as a program that opens its events sees it
+ *
+ * Each test takes the CPU that it runs on. Where the hypervisor registers a log
+ * but never writes one (QEMU without the dispatch trace log), those that need
+ * entries skip.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dtl.h"
+
+#define MS	1000000ULL
+#define SEC	(1000 * MS)
+
+static int cpu;
+
+static bool hypervisor_writes(void)
+{
+	struct dtl_event ev;
+	u64 count;
+
+	FAIL_IF_EXIT(dtl_open(&ev, cpu, DTL_ALL, 0));
+	dtl_enable(&ev);
+	dtl_dispatch(20);
+	dtl_disable(&ev);
+	count = dtl_count(&ev, NULL);
+	dtl_close(&ev);
+
+	return count;
+}
+
+/* Every refusal is one errno */
+static int test_refusals(void)
+{
+	static const u64 bad[] = { 0, 8, 0xff, 0x100, 0x108, 0x200, 0x207, 1ULL << 63 | 7 };
+	struct perf_event_attr attr = {
+		.type		= dtl_type(),
+		.size		= sizeof(attr),
+		.config		= DTL_ALL,
+		.sample_period	= SEC,
+		.disabled	= 1,
+	};
+	struct dtl_event ev, second;
+	unsigned int i;
+	int status;
+	u64 mask;
+	pid_t pid;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		FAIL_IF(dtl_open(&ev, cpu, bad[i], SEC) != -EINVAL);
+	for (mask = 1; mask <= 7; mask++) {
+		FAIL_IF(dtl_open(&ev, cpu, mask, SEC));
+		dtl_close(&ev);
+		FAIL_IF(dtl_open(&ev, cpu, mask | DTL_FIXED, SEC));
+		dtl_close(&ev);
+	}
+
+#define REFUSED(pid, cpu, error) do {						\
+	FAIL_IF(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, 0) != -1);	\
+	FAIL_IF(errno != (error));						\
+} while (0)
+	REFUSED(0, -1, EINVAL);		/* a task, anywhere */
+	REFUSED(0, cpu, EINVAL);	/* a task, on a CPU */
+	attr.exclude_kernel = 1;
+	REFUSED(-1, cpu, EINVAL);
+	attr.exclude_kernel = 0;
+	attr.precise_ip = 1;
+	REFUSED(-1, cpu, EOPNOTSUPP);
+	attr.precise_ip = 0;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	REFUSED(-1, cpu, EOPNOTSUPP);
+	attr.sample_type = 0;
+	attr.branch_sample_type = 0;
+
+	/* One that samples has the CPU to itself … */
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC));
+	FAIL_IF(dtl_open(&second, cpu, DTL_ALL, SEC) != -EBUSY);
+	FAIL_IF(dtl_open(&second, cpu, DTL_ALL, 0) != -EBUSY);
+	dtl_close(&ev);
+	/* … those that count share it. */
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, 0));
+	FAIL_IF(dtl_open(&second, cpu, DTL_CEDE, 0));
+	dtl_close(&second);
+	FAIL_IF(dtl_open(&second, cpu, DTL_ALL, SEC) != -EBUSY);
+	dtl_close(&ev);
+
+	pid = fork();
+	FAIL_IF(pid < 0);
+	if (!pid) {
+		FAIL_IF_EXIT(setresuid(65534, 65534, 65534));
+		FAIL_IF_EXIT(dtl_open(&ev, cpu, DTL_ALL, SEC) != -EACCES);
+		FAIL_IF_EXIT(dtl_open(&ev, cpu, DTL_ALL, 0) != -EACCES);
+		_exit(0);
+	}
+	FAIL_IF(waitpid(pid, &status, 0) != pid || status);
+
+	return 0;
+}
+
+/* What is logged in less than a period is there when the event stops */
+static int test_short(void)
+{
+	struct dtl_event ev;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL | DTL_FIXED, 3600 * SEC));
+	FAIL_IF(dtl_map(&ev, 8, 8, false));
+	dtl_enable(&ev);
+	dtl_dispatch(10);
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.entries < 10 || ev.lost || ev.backwards || ev.headers != 1);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* Nothing gets lost between a stop and a start, however often */
+static int test_enable(void)
+{
+	struct dtl_event ev;
+	int i;
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, 10 * MS));
+	FAIL_IF(dtl_map(&ev, 8, 8, false));
+	for (i = 0; i < 500; i++) {
+		dtl_enable(&ev);
+		dtl_dispatch(i % 4);
+		dtl_disable(&ev);
+		dtl_read(&ev, DTL_ALL);
+	}
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.headers != 500 || ev.backwards);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* An AUX area of many laps */
+static int test_laps(void)
+{
+	struct dtl_event ev;
+	int i;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 8, 1, false));
+	dtl_enable(&ev);
+	for (i = 0; i < 200 || (ev.stream < 5 * ev.aux_size && i < 4000); i++) {
+		dtl_dispatch(10);
+		dtl_read(&ev, DTL_ALL);
+	}
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.stream < 5 * ev.aux_size || ev.backwards);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* Nobody reads for a while: what finds no room is counted, and it goes on */
+static int test_full(void)
+{
+	struct dtl_event ev;
+	u64 entries;
+	int i;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 8, 1, false));
+	dtl_enable(&ev);
+	dtl_dispatch(2 * sysconf(_SC_PAGESIZE) / DTL_FRAME + 200);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!ev.truncated);
+	entries = ev.entries;
+	for (i = 0; i < 100; i++) {
+		dtl_dispatch(5);
+		dtl_read(&ev, DTL_ALL);
+	}
+	FAIL_IF_MSG(ev.entries < entries + 300, "it did not go on");
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(!ev.lost || ev.backwards);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* No room in the data area either: the count tells what no record can */
+static int test_data_full(void)
+{
+	struct dtl_event ev;
+	u64 untold;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 1, 1, false));
+	dtl_enable(&ev);
+	/* every AUX record takes 48 bytes and more: let there be many small */
+	ev.page->data_tail = 0;
+	do {
+		dtl_dispatch(20);
+		__atomic_store_n(&ev.page->aux_tail, ev.page->aux_head, __ATOMIC_RELEASE);
+	} while (ev.page->data_head < ev.data_size - 200);
+	ev.stream = ev.page->aux_head;
+	dtl_disable(&ev);
+	dtl_close(&ev);
+
+	/* now for the ledger, with nobody reading at all */
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS / 10));
+	FAIL_IF(dtl_map(&ev, 1, 1, false));
+	dtl_enable(&ev);
+	dtl_dispatch(4 * sysconf(_SC_PAGESIZE) / DTL_FRAME + 400);
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	dtl_count(&ev, &untold);
+	FAIL_IF(!ev.lost && !untold);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* Each kind of event logs its kind, and the ones that count agree */
+static int test_kinds(void)
+{
+	struct dtl_event ev;
+	u64 mask;
+
+	SKIP_IF(!hypervisor_writes());
+	for (mask = 1; mask <= 7; mask++) {
+		FAIL_IF(dtl_open(&ev, cpu, mask, MS));
+		FAIL_IF(dtl_map(&ev, 8, 8, false));
+		dtl_enable(&ev);
+		dtl_dispatch(50);
+		dtl_disable(&ev);
+		dtl_read(&ev, mask);
+		FAIL_IF(!dtl_balanced(&ev));
+		FAIL_IF(ev.others);
+		FAIL_IF(mask & DTL_CEDE && ev.entries < 50);
+		dtl_close(&ev);
+	}
+
+	return 0;
+}
+
+/* Events that count share the log, or take turns where their kinds differ */
+static int test_counting(void)
+{
+	struct dtl_event all, same, other;
+	u64 before;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&all, cpu, DTL_ALL, 0));
+	FAIL_IF(dtl_open(&same, cpu, DTL_ALL, 0));
+	FAIL_IF(dtl_open(&other, cpu, DTL_FAULT, 0));
+	dtl_enable(&all);
+	dtl_dispatch(50);
+	before = dtl_count(&all, NULL);
+	FAIL_IF(before < 50);
+	dtl_enable(&same);
+	dtl_dispatch(50);
+	dtl_disable(&all);
+	dtl_dispatch(50);
+	dtl_disable(&same);
+	printf("all %llu, later %llu\n", dtl_count(&all, NULL), dtl_count(&same, NULL));
+	FAIL_IF(dtl_count(&all, NULL) < 100 || dtl_count(&same, NULL) < 100);
+	FAIL_IF(dtl_count(&same, NULL) - (dtl_count(&all, NULL) - before) < 50);
+
+	/* a count stands while the event is off */
+	before = dtl_count(&all, NULL);
+	dtl_dispatch(20);
+	FAIL_IF(dtl_count(&all, NULL) != before);
+
+	dtl_enable(&other);
+	dtl_dispatch(50);
+	dtl_disable(&other);
+	FAIL_IF(dtl_count(&other, NULL));
+
+	dtl_close(&all);
+	dtl_close(&same);
+	dtl_close(&other);
+
+	return 0;
+}
+
+/* The newest wins, in whole frames */
+static int test_overwrite(void)
+{
+	struct dtl_event ev;
+	u64 head;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 8, 1, true));
+	dtl_enable(&ev);
+	dtl_dispatch(3 * ev.aux_size / DTL_FRAME);
+	dtl_disable(&ev);
+	head = ev.page->aux_head;
+	FAIL_IF(head < 2 * ev.aux_size || head % DTL_FRAME);
+	/* from the first whole frame that is still there */
+	ev.headers = 1;
+	ev.stream = (head - ev.aux_size + DTL_FRAME - 1) / DTL_FRAME * DTL_FRAME;
+	for (; ev.stream < head; ev.stream++) {
+		ev.frame[ev.stream % DTL_FRAME] = ev.aux[ev.stream % ev.aux_size];
+		if (ev.stream % DTL_FRAME == DTL_FRAME - 1) {
+			u64 tb = be64toh(*(u64 *)(ev.frame + 16));
+
+			FAIL_IF(!tb || tb < ev.last_tb);
+			ev.last_tb = tb;
+			ev.entries++;
+		}
+	}
+	FAIL_IF(ev.entries != ev.aux_size / DTL_FRAME);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* The other users of the log and we keep each other off, both ways */
+static int test_owner(void)
+{
+	const char *stats = "/proc/powerpc/vcpudispatch_stats";
+	char debugfs[80];
+	struct dtl_event ev, second;
+	int fd;
+
+	snprintf(debugfs, sizeof(debugfs), "/sys/kernel/debug/powerpc/dtl/cpu-%d", cpu);
+	SKIP_IF_MSG(access(debugfs, R_OK), "no debugfs file of the log");
+	SKIP_IF_MSG(access(stats, W_OK), "no vcpudispatch_stats");
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC));
+	FAIL_IF(open(debugfs, O_RDONLY) != -1 || errno != EBUSY);
+	FAIL_IF(write_file(stats, "1", 1) != -EBUSY);
+	dtl_close(&ev);
+
+	fd = open(debugfs, O_RDONLY);
+	FAIL_IF(fd < 0);
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC) != -EBUSY);
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, 0) != -EBUSY);
+	close(fd);
+
+	FAIL_IF(write_file(stats, "1", 1));
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC) != -EBUSY);
+	FAIL_IF(write_file(stats, "0", 1));
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC));
+	FAIL_IF(dtl_open(&second, cpu, DTL_ALL, SEC) != -EBUSY);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* A reader that lies about how far it has read stops its own event, no more */
+static int test_hostile_tail(void)
+{
+	struct dtl_event ev;
+	unsigned int i;
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS / 10));
+	FAIL_IF(dtl_map(&ev, 1, 1, false));
+	dtl_enable(&ev);
+	for (i = 0; i < 2000; i++) {
+		__atomic_store_n(&ev.page->aux_tail, i * 2654435761U, __ATOMIC_RELEASE);
+		if (i % 8 == 0)
+			dtl_dispatch(1);
+	}
+	/* the value that leaves exactly no room */
+	__atomic_store_n(&ev.page->aux_tail, ev.page->aux_head + 1 - ev.aux_size,
+			 __ATOMIC_RELEASE);
+	dtl_dispatch(100);
+	dtl_disable(&ev);
+	dtl_close(&ev);
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, SEC));
+	FAIL_IF(dtl_map(&ev, 1, 1, false));
+	dtl_enable(&ev);
+	dtl_dispatch(5);
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev) || ev.headers != 1);
+	dtl_close(&ev);
+
+	return 0;
+}
+
+/* The AUX area goes away under a running event, and the event with its areas */
+static int test_unmap(void)
+{
+	struct dtl_event ev;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS / 10));
+		/* not mapped: nothing to write to, and nothing happens */
+		dtl_enable(&ev);
+		dtl_dispatch(2);
+		dtl_disable(&ev);
+		FAIL_IF(dtl_map(&ev, 1, 1, false));
+		dtl_enable(&ev);
+		dtl_dispatch(5);
+		FAIL_IF(munmap(ev.aux, ev.aux_size));
+		ev.aux = NULL;
+		dtl_dispatch(5);
+		if (i % 2)
+			dtl_disable(&ev);
+		dtl_close(&ev);
+	}
+
+	return 0;
+}
+
+static int run(int (*test)(void), const char *name)
+{
+	test_harness_set_timeout(120);
+	return test_harness(test, name);
+}
+
+static int no_pmu(void)
+{
+	SKIP_IF_MSG(1, "no vpa_dtl PMU");
+	return 0;
+}
+
+int main(void)
+{
+	int rc = 0;
+
+	if (dtl_type() < 0)
+		return test_harness(no_pmu, "vpa_dtl");
+
+	cpu = bind_to_cpu(BIND_CPU_ANY);
+	if (cpu < 0)
+		return 1;
+
+	rc |= run(test_refusals, "vpa_dtl_refusals");
+	rc |= run(test_short, "vpa_dtl_short");
+	rc |= run(test_enable, "vpa_dtl_enable");
+	rc |= run(test_laps, "vpa_dtl_laps");
+	rc |= run(test_full, "vpa_dtl_full");
+	rc |= run(test_data_full, "vpa_dtl_data_full");
+	rc |= run(test_kinds, "vpa_dtl_kinds");
+	rc |= run(test_counting, "vpa_dtl_counting");
+	rc |= run(test_overwrite, "vpa_dtl_overwrite");
+	rc |= run(test_owner, "vpa_dtl_owner");
+	rc |= run(test_hostile_tail, "vpa_dtl_hostile_tail");
+	rc |= run(test_unmap, "vpa_dtl_unmap");
+
+	return rc;
+}
