@@ -20,7 +20,9 @@ CROSS=powerpc64le-linux-gnu-
 QEMU_BASE=7.2
 
 export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G} CCACHE_NOHASHDIR=1
-export CCACHE_BASEDIR=$TOP
+# The kernel names its source folder in -fmacro-prefix-map, which takes the name
+# out of what is compiled: leave it out of the key, so that all clones share.
+export CCACHE_BASEDIR=$TOP CCACHE_IGNOREOPTIONS='-fmacro-prefix-map=*'
 
 mkdir -p "$LOGS" "$CACHE" ||
 	{ echo "vpa-dtl: cannot write below $TOP/build and $CACHE" >&2; exit 1; }
