@@ -291,7 +291,7 @@ void powerpc_vpadtl_decoder__feed(struct powerpc_vpadtl_decoder *d, const void *
 	d->size = size;
 	d->pos = 0;
 	d->data_offset = offset;
-	d->pending = d->resync || d->carry_size || d->dropped;
+	d->pending = d->resync || d->skip || d->carry_size || d->dropped;
 }
 
 /**
@@ -371,11 +371,11 @@ static u64 distance(u64 a, u64 b)
 
 /*
  * The size of the AUX area may be such that the @odd bytes at @p end a lap. Is
- * that so, or does a frame start here? @p has @size bytes up to the end of what
- * was fed, which is where a frame ends, too.
+ * that so, or does a frame start here? @p has @size bytes; where @whole, that is
+ * up to the end of what was fed, which is where a frame ends, too.
  */
 static bool lap_ends_here(const struct powerpc_vpadtl_decoder *d, const u8 *p, size_t size,
-			  unsigned int odd)
+			  unsigned int odd, bool whole)
 {
 	u64 tb_lap = 0, tb_on = 0;
 	unsigned int i;
@@ -385,24 +385,30 @@ static bool lap_ends_here(const struct powerpc_vpadtl_decoder *d, const u8 *p, s
 			return false;
 	}
 
+	/* No frequency and no timebase: that could only be a frame of zeros */
+	for (; odd >= ENTRY_TIMEBASE + sizeof(u64) && i < min(size, (size_t)FRAME_SIZE); i++) {
+		if (p[i])
+			return true;
+	}
+
 	/* The next timebase of either reading */
-	if (size >= odd + FRAME_SIZE)
+	if (size >= odd + ENTRY_TIMEBASE + sizeof(u64))
 		tb_lap = get_unaligned_be64(p + odd + ENTRY_TIMEBASE);
-	if (size >= FRAME_SIZE)
+	if (size >= ENTRY_TIMEBASE + sizeof(u64))
 		tb_on = get_unaligned_be64(p + ENTRY_TIMEBASE);
-	if (!tb_on && size >= 2 * FRAME_SIZE)
+	if (!tb_on && size >= FRAME_SIZE + ENTRY_TIMEBASE + sizeof(u64))
 		tb_on = get_unaligned_be64(p + FRAME_SIZE + ENTRY_TIMEBASE);
 
-	if (!tb_lap || !d->last_tb)
-		return size % FRAME_SIZE == odd;
-	if (!tb_on)
-		return true;
-	return distance(tb_lap, d->last_tb) < distance(tb_on, d->last_tb);
+	if (tb_lap && tb_on && d->last_tb)
+		return distance(tb_lap, d->last_tb) < distance(tb_on, d->last_tb);
+	if (!whole || (tb_lap && d->last_tb))
+		return !tb_on;
+	return size % FRAME_SIZE == odd;
 }
 
 /* Does a lap end @odd bytes on from @offset, at the bytes at @p? */
 static bool lap_ends(struct powerpc_vpadtl_decoder *d, const u8 *p, size_t size, u64 offset,
-		     unsigned int odd)
+		     unsigned int odd, bool whole)
 {
 	u64 end = offset + odd;
 	u64 align = end ? end & -end : 1ULL << 63;
@@ -411,9 +417,10 @@ static bool lap_ends(struct powerpc_vpadtl_decoder *d, const u8 *p, size_t size,
 		return false;
 	if (align >= d->lap_max)
 		return true;
-	if (odd > size || odd % 16)
+	/* A frame that was cut will be looked at when it is complete */
+	if (odd % 16 || (size < FRAME_SIZE && size != odd))
 		return false;
-	if (lap_ends_here(d, p, size, odd)) {
+	if (lap_ends_here(d, p, size, odd, whole)) {
 		d->lap_max = align;
 		return true;
 	}
@@ -438,37 +445,32 @@ static unsigned int frame_rest(const struct powerpc_vpadtl_decoder *d, u64 offse
 	return rest ? FRAME_SIZE - rest : 0;
 }
 
-/* A frame that started in the piece before. */
+/* A frame that started in the piece before: complete it */
 static enum powerpc_vpadtl_item decode_carry(struct powerpc_vpadtl_decoder *d)
 {
-	unsigned int had, more, odd;
+	while (1) {
+		unsigned int odd;
+		size_t more = min((size_t)FRAME_SIZE - d->carry_size, d->size - d->pos);
 
-	do {
-		had = d->carry_size;
-		more = min(FRAME_SIZE - (size_t)had, d->size - d->pos);
-		memcpy(d->carry + had, d->data + d->pos, more);
-
-		odd = lap_rest(d->carry_offset);
-		if (!d->contiguous && odd && odd < had + more &&
-		    lap_ends(d, d->carry, had + more, d->carry_offset, odd)) {
-			if (odd >= had) {
-				d->carry_size = 0;
-				d->pos += odd - had;
-				return POWERPC_VPADTL_END;
-			}
-			memmove(d->carry, d->carry + odd, had - odd);
-			d->carry_size = had - odd;
-			d->carry_offset += odd;
-			continue;
-		}
-
+		memcpy(d->carry + d->carry_size, d->data + d->pos, more);
 		d->carry_size += more;
 		d->pos += more;
 		if (d->carry_size < FRAME_SIZE)
 			return POWERPC_VPADTL_END;
-		d->carry_size = 0;
-		return decode_frame(d, d->carry, d->carry_offset);
-	} while (1);
+
+		odd = lap_rest(d->carry_offset);
+		if (d->contiguous || !odd || odd >= FRAME_SIZE ||
+		    !lap_ends(d, d->carry, FRAME_SIZE, d->carry_offset, odd, false))
+			break;
+
+		/* It starts after the end of the lap */
+		d->carry_size -= odd;
+		d->carry_offset += odd;
+		memmove(d->carry, d->carry + odd, d->carry_size);
+	}
+
+	d->carry_size = 0;
+	return decode_frame(d, d->carry, d->carry_offset);
 }
 
 /* What is to be done before the data itself. POWERPC_VPADTL_END: nothing more. */
@@ -492,15 +494,17 @@ static enum powerpc_vpadtl_item decode_pending(struct powerpc_vpadtl_decoder *d)
 	}
 
 	if (d->resync) {
-		u64 offset = d->data_offset;
+		d->resync = false;
+		d->skip = frame_rest(d, d->data_offset);
+	}
 
-		n = frame_rest(d, offset);
-		d->resync = n > d->size;
-		if (n > d->size)
-			n = d->size;
-		d->pos = n;
-		if (n)
-			return decode_error(d, POWERPC_VPADTL_ERR_PARTIAL, offset, n);
+	n = min((size_t)d->skip, d->size - d->pos);
+	if (n) {
+		u64 offset = d->data_offset + d->pos;
+
+		d->skip -= n;
+		d->pos += n;
+		return decode_error(d, POWERPC_VPADTL_ERR_PARTIAL, offset, n);
 	}
 
 	if (d->carry_size) {
@@ -536,7 +540,7 @@ static enum powerpc_vpadtl_item decode_step(struct powerpc_vpadtl_decoder *d)
 	if (!d->contiguous) {
 		unsigned int odd = lap_rest(offset);
 
-		if (odd && odd < FRAME_SIZE && lap_ends(d, frame, rest, offset, odd)) {
+		if (odd && odd < FRAME_SIZE && lap_ends(d, frame, rest, offset, odd, true)) {
 			if (odd > rest)
 				odd = rest;
 			d->pos += odd;

@@ -138,7 +138,8 @@ struct powerpc_vpadtl_decoder {
 	bool				big_endian;	/* header frames */
 	bool				started;	/* something was fed */
 	bool				pending;	/* see decode_pending() */
-	bool				resync;		/* find the next frame start */
+	bool				resync;		/* find the next frame start ... */
+	unsigned int			skip;		/* ... which is so far away */
 	u64				lap_min;	/* AUX area size, ... */
 	u64				lap_max;	/* ... as far as known */
 	u64				last_tb;	/* of the last entry, or 0 */
