@@ -454,17 +454,33 @@ static void test_prod(const void *thread)
     qtest_quit(qts);
 }
 
-/* An exit that hands the processor straight back is no preemption. */
-static void test_alone(void)
+/*
+ * An exit that hands the processor straight back is no preemption: neither of
+ * a vCPU that is alone on its thread, nor of two that have a thread each.
+ */
+static void test_alone(const void *thread)
 {
-    QTestState *qts = machine_start("single", "");
+    QTestState *qts = machine_start(thread, "");
+    int nr_cpus = strcmp(thread, "multi") ? 1 : 2;
+    int cpu, i;
 
-    log_start(qts, 0, DTL_SLOTS, MASK_ALL);
-    g_usleep(500 * 1000);
-    /* Not for lack of exits: each counts as two yields. */
-    g_assert_cmpint(qtest_readl(qts, VPA(0) + VPA_YIELD_COUNT), >, 2);
-    g_assert_cmpint(get_index(qts, 0), ==, 0);
-    g_assert_cmpint(written(qts, 0), ==, 0);
+    if (nr_cpus > 1) {
+        start_cpu1(qts);
+    }
+    for (cpu = 0; cpu < nr_cpus; cpu++) {
+        log_start(qts, cpu, DTL_SLOTS, MASK_ALL);
+    }
+    for (i = 0; i < 10; i++) {
+        qtest_qmp_assert_success(qts, "{ 'execute': 'stop' }");
+        qtest_qmp_assert_success(qts, "{ 'execute': 'cont' }");
+        g_usleep(50 * 1000);
+    }
+    for (cpu = 0; cpu < nr_cpus; cpu++) {
+        /* Not for lack of exits: each counts as two yields. */
+        g_assert_cmpint(qtest_readl(qts, VPA(cpu) + VPA_YIELD_COUNT), >, 2);
+        g_assert_cmpint(get_index(qts, cpu), ==, 0);
+        g_assert_cmpint(written(qts, cpu), ==, 0);
+    }
     qtest_quit(qts);
 }
 
@@ -479,6 +495,10 @@ static void test_time_slice(void)
     start_cpu1(qts);
     for (cpu = 0; cpu < 2; cpu++) {
         log_start(qts, cpu, DTL_SLOTS, MASK_PREEMPT);
+    }
+    /* vCPU 0 is preempted when vCPU 1 prods it, so it has no need of that. */
+    for (i = 0; i < 3; i++) {
+        g_assert_cmpint(hcall(qts, 1, H_PROD, 0, 0, 0), ==, H_SUCCESS);
     }
     wait_until(get_index(qts, 0) >= 5 && get_index(qts, 1) >= 5);
     for (cpu = 0; cpu < 2; cpu++) {
@@ -503,20 +523,6 @@ static void test_time_slice(void)
     }
     /* The log of the vCPUs, not of the exits: their turns alternate. */
     g_assert_cmpint(ABS((int64_t)(index[0] - index[1])), <=, 2);
-    qtest_quit(qts);
-}
-
-/* With a thread each, nobody takes a vCPU's processor. */
-static void test_mttcg(void)
-{
-    QTestState *qts = machine_start("multi", "");
-
-    start_cpu1(qts);
-    log_start(qts, 0, DTL_SLOTS, MASK_ALL);
-    log_start(qts, 1, DTL_SLOTS, MASK_ALL);
-    g_usleep(500 * 1000);
-    g_assert_cmpint(get_index(qts, 0), ==, 0);
-    g_assert_cmpint(get_index(qts, 1), ==, 0);
     qtest_quit(qts);
 }
 
@@ -611,6 +617,11 @@ static void test_reset(const void *thread)
     check_silent(qts, 0);
     count = written(qts, 0);
     g_assert_cmpint(count, >, 100);
+
+    /* A VPA alone does not bring the log back. */
+    g_assert_cmpint(register_vpa(qts, 0), ==, H_SUCCESS);
+    set_mask(qts, 0, MASK_ALL);
+    check_silent(qts, 0);
 
     /* The guest comes up again and has its log. */
     log_start(qts, 0, DTL_SLOTS, MASK_ALL);
@@ -742,15 +753,18 @@ static void test_script_errors(void)
     qtest_quit(qts);
 }
 
-/* Run @script on vCPU 0 until it has written @count entries in all. */
+/* Run @script on vCPU 0, which is to count @count entries in all. */
 static void run_script(QTestState *qts, const char *script, uint64_t count)
 {
+    uint64_t base = written(qts, 0);
+
     set_index(qts, 0, 0);
     qtest_memset(qts, DTL(0), 0, DTL_SIZE);
     set_script(qts, script);
     wait_until(get_index(qts, 0) >= count);
     g_usleep(20 * 1000);
     g_assert_cmpint(get_index(qts, 0), ==, count);
+    g_assert_cmpint(written(qts, 0), ==, base + count);
 }
 
 static void test_script(const void *thread)
@@ -804,9 +818,7 @@ static void test_script(const void *thread)
     }
 
     /* The index runs on: 3 steps of 4 entries and 1000 more */
-    base = written(qts, 0);
     run_script(qts, "count=12,burst=4,skip=1000", 3 * 1004);
-    g_assert_cmpint(written(qts, 0), ==, base + 3 * 1004);
     for (i = 0; i < 12; i++) {
         seq = i / 4 * 1004 + i % 4;
         g_assert_cmpint(get_slot(qts, 0, seq % DTL_SLOTS).fault_addr, ==, seq);
@@ -859,9 +871,7 @@ int main(int argc, char *argv[])
 
     qtest_add_func("spapr-dtl/register", test_register);
     qtest_add_func("spapr-dtl/ring", test_ring);
-    qtest_add_func("spapr-dtl/alone", test_alone);
     qtest_add_func("spapr-dtl/time-slice", test_time_slice);
-    qtest_add_func("spapr-dtl/mttcg", test_mttcg);
     qtest_add_func("spapr-dtl/confer", test_confer);
     qtest_add_func("spapr-dtl/script-errors", test_script_errors);
     for (i = 0; i < ARRAY_SIZE(threads); i++) {
@@ -869,6 +879,7 @@ int main(int argc, char *argv[])
             const char *name;
             void (*func)(const void *thread);
         } tests[] = {
+            { "alone", test_alone },
             { "cede", test_cede },
             { "prod", test_prod },
             { "deregister", test_deregister },
