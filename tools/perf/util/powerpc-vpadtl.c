@@ -361,7 +361,7 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 	/* There is an AUX area for each CPU and never one without */
 	if (ev.auxtrace.idx >= MAX_NR_CPUS || ev.auxtrace.cpu >= MAX_NR_CPUS) {
 		if (perf_data__is_pipe(data))
-			return -EINVAL;
+			skipn(perf_data__fd(data), ev.auxtrace.size);
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, ev.auxtrace.offset,
 				     ev.auxtrace.size, 0);
 	}
@@ -755,14 +755,47 @@ static struct evsel *vpadtl__evsel(struct powerpc_vpadtl *vpa)
 	return list_empty(&evlist->core.entries) ? NULL : evlist__first(evlist);
 }
 
-static void vpadtl__set_event_name(struct evlist *evlist, u64 id, const char *name)
+/* Name the synthesized event, here and for who reads what perf inject makes. */
+static int vpadtl__set_event_name(struct powerpc_vpadtl *vpa, u64 id, const char *name)
 {
-	struct evsel *evsel = evlist__id2evsel(evlist, id);
+	struct evsel *evsel = evlist__id2evsel(vpa->session->evlist, id);
+	size_t size = PERF_ALIGN(offsetof(struct perf_record_event_update, name) +
+				 strlen(name) + 1, sizeof(u64));
+	union perf_event *event;
+	int err;
 
 	if (evsel) {
 		zfree(&evsel->name);
 		evsel->name = strdup(name);
 	}
+
+	if (!vpa->synth_opts.inject)
+		return 0;
+
+	event = zalloc(size);
+	if (!event)
+		return -ENOMEM;
+
+	event->event_update.header.type = PERF_RECORD_EVENT_UPDATE;
+	event->event_update.header.size = size;
+	event->event_update.type = PERF_EVENT_UPDATE__NAME;
+	event->event_update.id = id;
+	strcpy(event->event_update.name, name);
+	err = perf_session__deliver_synth_event(vpa->session, event, NULL);
+	free(event);
+	return err;
+}
+
+static bool vpadtl__other_clock(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel->core.attr.use_clockid)
+			return true;
+	}
+
+	return false;
 }
 
 static int vpadtl__synth_events(struct powerpc_vpadtl *vpa)
@@ -803,7 +836,9 @@ static int vpadtl__synth_events(struct powerpc_vpadtl *vpa)
 	err = perf_session__deliver_synth_attr_event(session, &attr, id);
 	if (err)
 		return err;
-	vpadtl__set_event_name(session->evlist, id, "vpa-dtl");
+	err = vpadtl__set_event_name(vpa, id, "vpa-dtl");
+	if (err)
+		return err;
 
 	vpa->sample_entries = true;
 	vpa->sample_type = attr.sample_type;
@@ -872,6 +907,14 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 
 	if (!session->itrace_synth_opts || vpa->synth_opts.dont_decode)
 		return 0;
+
+	/* The time of an entry is known in perf's own clock alone */
+	if (vpadtl__other_clock(session->evlist)) {
+		pr_err("vpa_dtl data cannot be decoded: it was recorded with another clock (-k/--clockid)\n"
+		       "Use --no-itrace to see the other events\n");
+		err = -EINVAL;
+		goto err_free_events;
+	}
 
 	if (vpa->synth_opts.other_events || vpa->synth_opts.initial_skip) {
 		err = vpadtl__synth_events(vpa);

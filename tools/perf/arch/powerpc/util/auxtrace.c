@@ -18,7 +18,6 @@
 #include "../../../util/event.h"
 #include "../../../util/evlist.h"
 #include "../../../util/evsel.h"
-#include "../../../util/evsel_config.h"
 #include "../../../util/perf_api_probe.h"
 #include "../../../util/pmu.h"
 #include "../../../util/pmus.h"
@@ -128,11 +127,6 @@ static int powerpc_vpadtl_setup_evsel(struct evsel *evsel, struct record_opts *o
 
 	if (opts->auxtrace_sample_mode) {
 		pr_err("AUX area sampling is not supported by vpa_dtl\n");
-		return -EINVAL;
-	}
-
-	if (opts->user_freq != UINT_MAX && !evsel__get_config_term(evsel, PERIOD)) {
-		pr_err("vpa_dtl is polled at a period in nanoseconds: use -c, or vpa_dtl/dtl_all,period=N/ beside -F\n");
 		return -EINVAL;
 	}
 

@@ -1,0 +1,192 @@
+#!/bin/sh
+# powerpc dispatch trace log (vpa_dtl)
+# SPDX-License-Identifier: GPL-2.0
+#
+# Recording is tested where there is the PMU. Decoding is tested everywhere, on
+# small files that are made here, in either byte order.
+
+set -e
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/__perf_test.vpa_dtl.XXXXX")
+pmu=/sys/bus/event_source/devices/vpa_dtl
+failed=0
+
+cleanup() {
+	rm -rf "${dir}"
+	trap - EXIT TERM INT
+}
+
+trap_cleanup() {
+	cleanup
+	exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+fail() {
+	echo "$1 [Failed]"
+	failed=1
+}
+
+# put BITS VALUE...: write numbers in the byte order $order
+put() {
+	bits=$1
+	shift
+	for value; do
+		hex=$(printf "%0$((bits / 4))x" "${value}")
+		while [ -n "${hex}" ]; do
+			if [ "${order}" = big ]; then
+				rest=${hex#??}
+				byte=${hex%"${rest}"}
+			else
+				rest=${hex%??}
+				byte=${hex#"${rest}"}
+			fi
+			printf '%b' "\\0$(printf %o "0x${byte}")"
+			hex=${rest}
+		done
+	done
+}
+
+# entry DISPATCH PREEMPT PROCESSOR ENQUEUE READY WAITING TIMEBASE SRR0 SRR1: as the
+# hypervisor writes it, always big-endian
+entry() {
+	kernel_order=${order}
+	order=big
+	put 8 "$1" "$2"
+	put 16 "$3"
+	put 32 "$4" "$5" "$6"
+	put 64 "$7" 0 "$8" "$9"
+	order=${kernel_order}
+}
+
+# make_file FREQUENCY: a perf.data stream of one CPU, as written to a pipe
+make_file() {
+	# struct perf_pipe_file_header
+	put 64 0x32454c4946524550 16
+
+	# PERF_RECORD_HEADER_ATTR with one id. sample_type: IP, TID, TIME, CPU,
+	# IDENTIFIER. Of the bits after it, sample_id_all.
+	put 32 64
+	put 16 0 80
+	put 32 8 64
+	put 64 7 1000000 0x10087 4
+	if [ "${order}" = big ]; then
+		put 64 $((1 << 45))
+	else
+		put 64 $((1 << 18))
+	fi
+	put 32 0 0
+	put 64 0 1
+
+	# PERF_RECORD_AUXTRACE_INFO of type 7, with the PMU type alone
+	put 32 70
+	put 16 0 24
+	put 32 7 0
+	put 64 8
+
+	# PERF_RECORD_AUXTRACE: size, offset, reference, idx, tid, cpu, reserved
+	put 32 71
+	put 16 0 48
+	put 64 192 0 0
+	put 32 0 4294967295 0 0
+
+	# The header frame: boot timebase, frequency, 0, and what means nothing
+	put 64 4489169655 "$1" 0 0 0 0
+	entry 7 4 0 436 0 0 6986321951 0xc00000000000b430 0x8000000000001033
+	entry 3 2 1 4294967295 4294967295 4294967295 6986403254 0x10000000 0x800000000280f033
+	entry 11 255 65535 1 2 3 6986407207 0xc00000000000b430 0x8000000000001033
+}
+
+test_decode() {
+	order=$1
+	echo "Decoding, ${order}-endian"
+	make_file 512000000 > "${dir}/perf.data"
+
+	perf script --ns -F time,event,synth -i - < "${dir}/perf.data" > "${dir}/all" \
+		2> "${dir}/err" || { fail "perf script"; cat "${dir}/err"; return; }
+	sed 's/^ *//; s/  */ /g; s/ $//' "${dir}/all" > "${dir}/got"
+
+	cat > "${dir}/want" <<-END
+	4.877250578: vpa-dtl: timebase: 6986321951 dispatch_reason:time_slice, preempt_reason:time_slice, enqueue_to_dispatch_time:436, ready_to_enqueue_time:0, waiting_to_ready_time:0, processor_id: 0
+	4.877409372: vpa-dtl: timebase: 6986403254 dispatch_reason:decrementer_interrupt, preempt_reason:H_CEDE, enqueue_to_dispatch_time:4294967295, ready_to_enqueue_time:4294967295, waiting_to_ready_time:4294967295, processor_id: 1
+	4.877417092: vpa-dtl: timebase: 6986407207 dispatch_reason:unknown(11), preempt_reason:unknown(255), enqueue_to_dispatch_time:1, ready_to_enqueue_time:2, waiting_to_ready_time:3, processor_id: 65535
+	END
+	diff "${dir}/want" "${dir}/got" || fail "perf script"
+
+	perf report -D -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" || true
+	grep -q 'size 192 bytes, 3 entries' "${dir}/got" || fail "perf report -D: sizes"
+	grep -q 'boot_tb: 4489169655, tb_freq: 512000000' "${dir}/got" ||
+		fail "perf report -D: header frame"
+	[ "$(grep -c 'dispatch_reason:' "${dir}/got")" -eq 3 ] ||
+		fail "perf report -D: entries"
+
+	perf script --no-itrace -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" ||
+		fail "perf script --no-itrace"
+	[ ! -s "${dir}/got" ] || fail "perf script --no-itrace"
+}
+
+# Without a frequency no entry has a time: none is shown, and that is said.
+test_no_frequency() {
+	order=little
+	echo "A frequency of zero"
+	make_file 0 > "${dir}/perf.data"
+	perf script -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" || fail "perf script"
+	grep -q 'vpa-dtl:' "${dir}/got" && fail "entries with a made-up time"
+	grep -q 'instruction trace error' "${dir}/got" || fail "no error in the output"
+	grep -q '2 instruction trace errors' "${dir}/err" || fail "no error at the end"
+	return 0
+}
+
+test_record() {
+	if [ ! -d "${pmu}" ]; then
+		echo "Recording [Skipped: no vpa_dtl PMU]"
+		return
+	fi
+	if ! perf record -q -a -e vpa_dtl/dtl_all/ -o "${dir}/perf.data" true 2> "${dir}/err"; then
+		# Not root, or the log is taken by another
+		echo "Recording [Skipped: $(head -n 1 "${dir}/err")]"
+		return
+	fi
+
+	echo "Recording"
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o "${dir}/perf.data" sleep 1 ||
+		fail "perf record"
+	perf script --ns -F tid,cpu,time,event,synth -i "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" ||
+		fail "perf script"
+	entries=$(grep -c 'vpa-dtl: ' "${dir}/got" || true)
+	dumped=$(perf report -D -i "${dir}/perf.data" 2> /dev/null | grep -c 'dispatch_reason:' || true)
+	echo "${entries} entries, ${dumped} in the dump"
+	[ "${entries}" -gt 0 ] || fail "no entries"
+	[ "${entries}" -eq "${dumped}" ] || fail "perf script and perf report -D differ"
+	grep 'instruction trace error' "${dir}/got" && fail "errors in the trace"
+	sed -n 's/^.* \([0-9]*\.[0-9]*\): .*/\1/p' "${dir}/got" | sort -c -n || fail "times go back"
+
+	echo "Recording through a pipe"
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o - sleep 0.5 |
+		perf script -i - > "${dir}/got" 2> "${dir}/err" || fail "perf script"
+	grep -q 'vpa-dtl: ' "${dir}/got" || fail "no entries"
+
+	echo "Snapshot"
+	perf record -q -a -Se -e vpa_dtl/dtl_all/ -c 1000000 -o "${dir}/perf.data" sleep 0.5 ||
+		fail "perf record -Se"
+	perf script -i "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" || fail "perf script"
+	grep -q 'vpa-dtl: ' "${dir}/got" || fail "no entries"
+	grep 'instruction trace error' "${dir}/got" && fail "errors in the trace"
+
+	echo "What cannot be recorded"
+	perf record -q -a -k mono -e vpa_dtl/dtl_all/ -o "${dir}/perf.data" true 2> /dev/null &&
+		fail "another clock"
+	perf record -q -e vpa_dtl/dtl_all/ -o "${dir}/perf.data" true 2> /dev/null &&
+		fail "a task"
+	perf record -q -a -e vpa_dtl/dtl_cede/,vpa_dtl/dtl_preempt/ -o "${dir}/perf.data" true \
+		2> /dev/null && fail "two events"
+	return 0
+}
+
+test_decode little
+test_decode big
+test_no_frequency
+test_record
+
+cleanup
+exit ${failed}
