@@ -395,10 +395,15 @@ static void print_tasks(FILE *f, u32 cpu, const struct ledger *l)
 /* Sums in ticks: they are exact, and whoever shows ns converts them. */
 static void print_ledger(const struct oracle *o, FILE *f)
 {
+	u64 frames = 0;
 	u32 cpu;
 
-	fprintf(f, "{\"tb_freq\": %" PRIu64 ", \"boot_tb\": %" PRIu64 ", \"cpus\": [\n",
-		o->s->freq, o->s->boot_tb);
+	for (cpu = 0; cpu < o->s->cpus; cpu++)
+		frames += o->ledgers[cpu].headers + o->ledgers[cpu].entries +
+			  o->ledgers[cpu].undatable;
+	fprintf(f, "{\"tb_freq\": %" PRIu64 ", \"boot_tb\": %" PRIu64
+		",\n \"frames\": %" PRIu64 ",\n \"cpus\": [\n",
+		o->s->freq, o->s->boot_tb, frames);
 	for (cpu = 0; cpu < o->s->cpus; cpu++) {
 		const struct ledger *l = &o->ledgers[cpu];
 
