@@ -10,7 +10,7 @@ enum opt {
 	OPT_SCRIPT = 256, OPT_LEDGER, OPT_SEED, OPT_BIG, OPT_MAINLINE, OPT_CPUS,
 	OPT_EMPTY, OPT_ENTRIES, OPT_AUX_SIZE, OPT_CHUNK, OPT_CUT, OPT_INFO,
 	OPT_FREQ, OPT_BOOT_TB, OPT_START, OPT_GAP, OPT_REASONS, OPT_WAITS,
-	OPT_TASKS, OPT_SWITCHES, OPT_SAMPLES, OPT_LOSE, OPT_LOSE_BY,
+	OPT_TASKS, OPT_PLACES, OPT_SWITCHES, OPT_SAMPLES, OPT_LOSE, OPT_LOSE_BY,
 	OPT_HEADERS, OPT_HEADER_SHIFT, OPT_NO_HEADER, OPT_BACK,
 	OPT_MISSING_FIRST, OPT_HOLE, OPT_NO_INDEX, OPT_NO_AUX, OPT_PIPE,
 	OPT_ATTR_SIZE, OPT_DAMAGE, OPT_DAMAGE_SEED,
@@ -38,6 +38,7 @@ static const struct option options[] = {
 	{ "reasons", required_argument, NULL, OPT_REASONS },
 	{ "waits", required_argument, NULL, OPT_WAITS },
 	{ "tasks", required_argument, NULL, OPT_TASKS },
+	{ "places", required_argument, NULL, OPT_PLACES },
 	{ "switch-every", required_argument, NULL, OPT_SWITCHES },
 	{ "sample-every", required_argument, NULL, OPT_SAMPLES },
 	{ "lose-every", required_argument, NULL, OPT_LOSE },
@@ -95,6 +96,7 @@ static void help(FILE *f)
 "  --reasons kinds|walk|zero   real pairs, all codes from 0 to 255, or 0\n"
 "  --waits normal|limits|zero  plausible, the limits of their fields, or 0\n"
 "  --tasks N            of each CPU, with swapper (4)\n"
+"  --places N           addresses at which one is stopped, of tasks and kernel (64)\n"
 "  --switch-every N     an entry in N follows a context switch (0: no records)\n"
 "  --sample-every N     an entry in N is followed by a cpu-clock sample\n"
 "  --lose-every N       an entry in N is followed by a loss\n"
@@ -183,6 +185,7 @@ int main(int argc, char **argv)
 		case OPT_REASONS: s.reasons = word(name, optarg, reasons_words); break;
 		case OPT_WAITS: s.waits = word(name, optarg, waits_words); break;
 		case OPT_TASKS: s.tasks = number(name, optarg); break;
+		case OPT_PLACES: s.places = number(name, optarg); break;
 		case OPT_SWITCHES: s.switch_every = number(name, optarg); break;
 		case OPT_SAMPLES: s.sample_every = number(name, optarg); break;
 		case OPT_LOSE: s.lose_every = number(name, optarg); break;

@@ -49,6 +49,7 @@ enum lose { LOSE_OVERWRITTEN, LOSE_NOROOM, LOSE_BOTH };
  * @reasons: which reason codes
  * @waits: which waiting times
  * @tasks: tasks of each CPU, swapper included
+ * @places: addresses at which a task or the kernel can be stopped
  * @switch_every: an entry in so many follows a context switch (0: no records)
  * @sample_every: an entry in so many is followed by a sample of another event
  * @lose_every: an entry in so many is followed by a loss (0: none)
@@ -82,6 +83,7 @@ struct spec {
 	enum reasons reasons;
 	enum waits waits;
 	u32 tasks;
+	u32 places;
 	u32 switch_every;
 	u32 sample_every;
 	u32 lose_every;

@@ -27,6 +27,7 @@ void spec_defaults(struct spec *s)
 	s->start_ns = 10 * NSEC_PER_SEC;
 	s->gap_ns = 100000;
 	s->tasks = 4;
+	s->places = 64;
 	s->attr_size = 136;
 }
 
@@ -42,6 +43,8 @@ const char *spec_check(const struct spec *s)
 		return "AUXTRACE_INFO holds 0, 1 or 4 numbers";
 	if (!s->tasks || s->tasks > MAX_TASKS)
 		return "number of tasks out of range";
+	if (!s->places || s->places > BURNER_LEN / 4)
+		return "number of places out of range";
 	if (s->attr_size != 128 && s->attr_size != 136)
 		return "attributes have 128 or 136 bytes";
 	return NULL;
@@ -355,10 +358,10 @@ static void make_entry(struct cpu_state *c)
 		e->timebase -= (1 + ((r >> 20) & 7)) * points_per_entry(s) *
 			       point_ticks(s);
 	if (c->task > 0 && (r >> 32 & 3)) {
-		e->srr0 = BURNER_START + (r >> 40) % (BURNER_LEN / 4) * 4;
+		e->srr0 = BURNER_START + (r >> 40) % s->places * (BURNER_LEN / s->places & ~3ULL);
 		e->srr1 = 0x800000000280f033ULL | MSR_PR;
 	} else {
-		e->srr0 = 0xc000000000000000ULL + (r >> 40) % 0x400000 * 4;
+		e->srr0 = 0xc000000000000000ULL + (r >> 40) % s->places * 0x1040;
 		e->srr1 = 0x8000000002803033ULL;
 	}
 	if (s->big)
