@@ -124,7 +124,7 @@ static void read_frame(struct dtl_event *ev, u64 config)
 		ev->others++;
 }
 
-static void read_records(struct dtl_event *ev)
+void dtl_read_records(struct dtl_event *ev)
 {
 	char *data = (char *)ev->page + sysconf(_SC_PAGESIZE);
 	u64 head = __atomic_load_n(&ev->page->data_head, __ATOMIC_ACQUIRE);
@@ -155,7 +155,7 @@ static void read_records(struct dtl_event *ev)
 	__atomic_store_n(&ev->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-void dtl_read(struct dtl_event *ev, u64 config)
+void dtl_read_aux(struct dtl_event *ev, u64 config)
 {
 	u64 head = __atomic_load_n(&ev->page->aux_head, __ATOMIC_ACQUIRE);
 
@@ -166,8 +166,12 @@ void dtl_read(struct dtl_event *ev, u64 config)
 	}
 	FAIL_IF_EXIT_MSG(head % DTL_FRAME, "half a frame");
 	__atomic_store_n(&ev->page->aux_tail, head, __ATOMIC_RELEASE);
+}
 
-	read_records(ev);
+void dtl_read(struct dtl_event *ev, u64 config)
+{
+	dtl_read_aux(ev, config);
+	dtl_read_records(ev);
 }
 
 u64 dtl_count(struct dtl_event *ev, u64 *lost)

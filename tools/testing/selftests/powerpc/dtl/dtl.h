@@ -23,7 +23,7 @@ struct dtl_event {
 	char *aux;
 	size_t aux_size;
 
-	/* what dtl_read() found so far */
+	/* what was read so far */
 	u64 headers;		/* frames that are one of ours */
 	u64 entries;		/* frames that the hypervisor wrote */
 	u64 backwards;		/* entries older than the one before */
@@ -45,7 +45,9 @@ void dtl_close(struct dtl_event *ev);
 void dtl_enable(struct dtl_event *ev);
 void dtl_disable(struct dtl_event *ev);
 
-/* Read all that is in the data and the AUX area */
+/* Read all that is in the AUX area, in the data area, in both */
+void dtl_read_aux(struct dtl_event *ev, u64 config);
+void dtl_read_records(struct dtl_event *ev);
 void dtl_read(struct dtl_event *ev, u64 config);
 
 /* The event's count, and the entries lost that no record tells */
