@@ -22,23 +22,38 @@ not_busy() {
 	BUSY=
 }
 
-# recorded FILE COMMAND…: run a recorder that writes FILE, then balance its ledger.
+# recorded FILE COMMAND…: run a recorder that writes FILE, and take it to the host
+# with what the hypervisor says to have written; the host balances the ledger.
+# LOAD=N lets N endless loops run meanwhile.
 recorded() {
 	file=$1
 	shift
-	before=$(hv written) || return 1
-	"$@" || { echo "the recorder failed with status $?"; return 1; }
-	after=$(hv written)
-	ledger "$file" "$before" "$after"
+	hv written >"/out/$file.before" || return 1
+	busy "${LOAD:-0}"
+	"$@"
+	rc=$?
+	not_busy
+	hv written >"/out/$file.after"
+	cp "$file" /out/
+	[ $rc = 0 ] || echo "the recorder failed with status $rc"
+	return $rc
 }
 
-# entries FILE [PATTERN]: how many entries of the log perf script shows.
-entries() { perf script -i "$1" 2>/dev/null | grep -c "vpa-dtl: .*${2:-}"; }
-
-# lost FILE: how many entries are told as lost.
-lost() {
-	perf script -i "$1" --show-lost-events 2>/dev/null |
-		awk '/PERF_RECORD_LOST_SAMPLES/ { sub(/\(.*/, ""); n += $NF } END { print n + 0 }'
+# start_recorder FILE COMMAND…, wait_recorder: the same, in the background.
+start_recorder() {
+	hv written >"/out/$1.before" || return 1
+	recording=$1
+	shift
+	"$@" &
+	recorder=$!
+}
+wait_recorder() {
+	wait "$recorder"
+	rc=$?
+	hv written >"/out/$recording.after"
+	cp "$recording" /out/
+	[ $rc = 0 ] || echo "the recorder failed with status $rc"
+	return $rc
 }
 
 # quiet_kernel: nothing in the kernel's messages that a kernel must not say.

@@ -3,28 +3,27 @@
 # SMP=4
 . /root/lib-guest.sh
 
+REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
 cpu_comes_and_goes() {
-	before=$(hv written)
-	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o h.data sleep 3 &
-	pid=$!
+	start_recorder hotplug.data $REC -o hotplug.data sleep 3
+	busy 3
 	sleep 0.8
 	echo 0 >/sys/devices/system/cpu/cpu2/online || return 1
 	sleep 0.5
 	echo 1 >/sys/devices/system/cpu/cpu2/online || return 1
-	wait $pid || return 1
-	ledger h.data "$before" "$(hv written)"
+	wait_recorder
+	rc=$?
+	not_busy
+	return $rc
 }
-busy 4
 check "a processor goes offline and online during a recording" cpu_comes_and_goes
-check "recording works on all processors afterwards" \
-	recorded i.data perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o i.data sleep 1
-has_cpu_2() { perf script -i i.data 2>/dev/null | grep vpa-dtl: | grep -q '\[002\]'; }
-check "and the processor that came back has entries" has_cpu_2
-not_busy
+LOAD=3
+check "recording works on all processors afterwards" recorded after.data $REC -o after.data sleep 1
+LOAD=0
 
 offline_first() {
 	echo 0 >/sys/devices/system/cpu/cpu3/online || return 1
-	recorded o.data perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o o.data sleep 0.5
+	recorded offline.data $REC -o offline.data sleep 0.5
 	rc=$?
 	echo 1 >/sys/devices/system/cpu/cpu3/online
 	return $rc
