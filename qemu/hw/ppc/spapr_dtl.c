@@ -157,14 +157,16 @@ void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n)
     dtl_count(cpu, n);
 }
 
-static void dtl_stop(PowerPCCPU *cpu, SpaprDtlPreemptReason reason, bool ready)
+static void dtl_stop(PowerPCCPU *cpu, SpaprDtlPreemptReason reason,
+                     bool yielded)
 {
     uint64_t now = spapr_dtl_timebase(cpu);
 
     spapr_cpu_state(cpu)->dtl_stop = (SpaprDtlStop) {
         .preempt_reason = reason,
         .dispatch_reason = DTL_DISPATCH_TIME_SLICE,
-        .ready = ready,
+        .yielded = yielded,
+        .ready = yielded,
         .stop_tb = now,
         .ready_tb = now,
         .srr0 = cpu->env.nip,
@@ -182,7 +184,10 @@ void spapr_dtl_wait(PowerPCCPU *cpu, SpaprDtlPreemptReason reason)
     dtl_stop(cpu, reason, false);
 }
 
-/* The same, but it waits for nothing but its next turn. */
+/*
+ * The same, but it waits for nothing but its next turn. Whether it has stopped
+ * at all shows then: not if no other vCPU has had a turn in between.
+ */
 void spapr_dtl_yield(PowerPCCPU *cpu, SpaprDtlPreemptReason reason)
 {
     dtl_stop(cpu, reason, true);
@@ -234,7 +239,6 @@ void spapr_dtl_exec_exit(PowerPCCPU *cpu)
         /* RTAS stop-self */
         spapr_dtl_wait(cpu, DTL_PREEMPT_FIRMWARE);
     } else {
-        /* Whether its time slice is over shows when it comes back. */
         spapr_dtl_yield(cpu, DTL_PREEMPT_TIME_SLICE);
     }
 }
@@ -273,7 +277,7 @@ static void dtl_dispatch(PowerPCCPU *cpu, bool conferred)
     if (!stop->ready) {
         /* What woke it gave no notice, so the wait ends now. */
         spapr_dtl_ready(cpu, DTL_DISPATCH_FIRMWARE);
-    } else if (stop->dispatch_reason == DTL_DISPATCH_TIME_SLICE && conferred) {
+    } else if (stop->yielded && conferred) {
         stop->dispatch_reason = DTL_DISPATCH_CONFERRED;
     }
     entry.dispatch_reason = stop->dispatch_reason;
@@ -297,7 +301,7 @@ void spapr_dtl_exec_enter(PowerPCCPU *cpu)
     conferred_to = NULL;
 
     /* An exit that gave the processor straight back is no stop. */
-    if (stop->preempt_reason == DTL_PREEMPT_TIME_SLICE && back) {
+    if (stop->yielded && back) {
         stop->preempt_reason = DTL_PREEMPT_NONE;
     }
     if (stop->preempt_reason) {
@@ -309,14 +313,15 @@ void spapr_dtl_exec_enter(PowerPCCPU *cpu)
 }
 
 /*
- * A vCPU that waits is migrated with its wait. The end of a time slice is
- * not: who ran in between is known to the source's thread only.
+ * A vCPU that waits is migrated with its wait. One that yielded is not: who
+ * ran in between is known to the source's thread only.
  */
 static bool dtl_stop_needed(void *opaque)
 {
     SpaprCpuState *spapr_cpu = opaque;
 
-    return dtl_kind(spapr_cpu->dtl_stop.preempt_reason) == DTL_LOG_VOLUNTARY;
+    return dtl_kind(spapr_cpu->dtl_stop.preempt_reason) &&
+        !spapr_cpu->dtl_stop.yielded;
 }
 
 /* What a damaged stream says must not make a log of no entries. */

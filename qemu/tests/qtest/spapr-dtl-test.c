@@ -455,8 +455,9 @@ static void test_prod(const void *thread)
 }
 
 /*
- * An exit that hands the processor straight back is no preemption: neither of
- * a vCPU that is alone on its thread, nor of two that have a thread each.
+ * An exit that hands the processor straight back is no stop, not even if it
+ * was to confer the processor: neither of a vCPU that is alone on its thread,
+ * nor of two that have a thread each.
  */
 static void test_alone(const void *thread)
 {
@@ -474,6 +475,9 @@ static void test_alone(const void *thread)
         qtest_qmp_assert_success(qts, "{ 'execute': 'stop' }");
         qtest_qmp_assert_success(qts, "{ 'execute': 'cont' }");
         g_usleep(50 * 1000);
+        for (cpu = 0; cpu < nr_cpus; cpu++) {
+            hcall(qts, cpu, H_CONFER, -1, 0, 0);
+        }
     }
     for (cpu = 0; cpu < nr_cpus; cpu++) {
         /* Not for lack of exits: each counts as two yields. */

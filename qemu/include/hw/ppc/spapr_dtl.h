@@ -69,6 +69,7 @@ typedef struct SpaprDtlEntry {
 typedef struct SpaprDtlStop {
     uint8_t preempt_reason;             /* SpaprDtlPreemptReason */
     uint8_t dispatch_reason;            /* SpaprDtlDispatchReason */
+    bool yielded;                       /* it waits for its next turn only */
     bool ready;
     uint64_t stop_tb;
     uint64_t ready_tb;
