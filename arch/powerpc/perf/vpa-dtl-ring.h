@@ -31,11 +31,11 @@
 #define VPA_DTL_SLOTS	85
 
 /**
- * struct vpa_dtl_span - a run of entries that were taken, and what was not
+ * struct vpa_dtl_span - a run of entries that are taken, and what was lost
  * @first: number of the first entry taken
  * @written: the log's count that this follows from
  * @lost: entries before @first that nobody has read, overwritten by now
- * @count: entries taken; fewer than @written - @first where room was short
+ * @count: entries taken; fewer than @written - @first where room is short
  * @copied: the most entries that were copied at once, in an attempt that was
  *	given up for a smaller one; at least @count
  * @reset: the count was set back since the last look: @lost knows only of
@@ -69,6 +69,8 @@ static inline u64 vpa_dtl_since(u64 then, u64 now)
  * @room: how many entries there is room for
  * @spare: of the oldest entries, how many to give up for the sake of those
  *	that the hypervisor may write before they are copied
+ *
+ * Return: the span, of which @copied is not set.
  */
 static inline struct vpa_dtl_span vpa_dtl_span(u64 seen, u64 written, u64 room,
 					       u32 spare)
@@ -107,8 +109,10 @@ static inline bool vpa_dtl_intact(const struct vpa_dtl_span *span, u64 written)
 }
 
 /**
- * vpa_dtl_left - entries that a span left in the log, for want of room
+ * vpa_dtl_left - what a span left in the log
  * @span: what was taken
+ *
+ * Return: the number of entries there was no room for.
  */
 static inline u64 vpa_dtl_left(const struct vpa_dtl_span *span)
 {

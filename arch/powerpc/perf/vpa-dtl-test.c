@@ -316,6 +316,7 @@ static struct kunit_suite vpa_dtl_test_suite = {
 	.name		= "vpa-dtl",
 	.test_cases	= vpa_dtl_test_cases,
 };
+
 kunit_test_suite(vpa_dtl_test_suite);
 
 MODULE_DESCRIPTION("KUnit test of the dispatch trace log's ring");

@@ -446,17 +446,18 @@ static int vpa_dtl_event_start(struct perf_event *event)
 		perf_aux_output_end(&handle, 0);
 	}
 
-	if (!log->started) {
+	/* The log is on for other kinds: perf lets the events take turns */
+	if (log->started && log->mask != mask)
+		return -EAGAIN;
+
+	if (log->started) {
+		from = lppaca_dtl_written();
+	} else {
 		rc = vpa_dtl_log_open(log, mask);
 		if (rc)
 			return rc;
 		log->mask = mask;
 		from = log->seen;
-	} else if (log->mask != mask) {
-		/* The log is on for other kinds: perf takes turns */
-		return -EAGAIN;
-	} else {
-		from = lppaca_dtl_written();
 	}
 	log->started++;
 

@@ -192,7 +192,7 @@ bool dtl_balanced(struct dtl_event *ev)
 {
 	u64 untold, count = dtl_count(ev, &untold);
 
-	printf("written %llu = %llu entries + %llu lost + %llu lost and not told; %llu headers, %llu truncated\n",
+	printf("written %llu: %llu entries, %llu lost, %llu untold; %llu headers, %llu truncated\n",
 	       count, ev->entries, ev->lost, untold, ev->headers, ev->truncated);
 
 	return count == ev->entries + ev->lost + untold;
