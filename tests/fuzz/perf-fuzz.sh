@@ -8,6 +8,7 @@
 #        tests/fuzz/perf-fuzz.sh fuzz SECONDS [SEED]
 #   PERF: the perf to run, best one built with -fsanitize=address
 #   WRAP: a command to run it under, say "valgrind -q --error-exitcode=99"
+#   MODES: only these modes of dtlgen's --damage
 #   ONE_TIMEOUT: seconds for one run (20)
 #
 # What fails in fuzz stays in build/tests/fuzz-perf/; it belongs into corpus-perf/
@@ -19,6 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${PERF:=$top/build/perf/perf}"
 : "${WRAP:=}"
+: "${MODES:=}"
 : "${ONE_TIMEOUT:=20}"
 out=$top/build/tests/fuzz-perf
 dtlgen=$top/build/tests/dtlgen
@@ -123,8 +125,12 @@ fuzz()
 	local seconds=$1 seed=${2:-$RANDOM} end runs=0 bad=0 kind mode modes why
 	local input=$out/input.data
 
-	mapfile -t modes < <("$dtlgen" --help |
-			     sed -n 's/^      \([a-z][a-z-]*\)  *.*/\1/p')
+	if [ -n "$MODES" ]; then
+		read -ra modes <<<"$MODES"
+	else
+		mapfile -t modes < <("$dtlgen" --help |
+				     sed -n 's/^      \([a-z][a-z-]*\)  *.*/\1/p')
+	fi
 	end=$((SECONDS + seconds))
 	RANDOM=$((seed % 32768))
 	echo "seed $seed"
