@@ -205,7 +205,7 @@ static const struct {
 	{ "truncate", NULL, "the file ends early" },
 };
 
-#define NR_MODES (sizeof(modes) / sizeof(modes[0]))
+#define NR_MODES ARRAY_SIZE(modes)
 
 void damage_help(FILE *f)
 {

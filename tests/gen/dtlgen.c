@@ -6,57 +6,67 @@
 #include <string.h>
 #include "dtlgen.h"
 
-enum opt {
-	OPT_SCRIPT = 256, OPT_LEDGER, OPT_SEED, OPT_BIG, OPT_MAINLINE, OPT_CPUS,
-	OPT_EMPTY, OPT_ENTRIES, OPT_AUX_SIZE, OPT_CHUNK, OPT_CUT, OPT_INFO,
-	OPT_FREQ, OPT_BOOT_TB, OPT_START, OPT_GAP, OPT_REASONS, OPT_WAITS,
-	OPT_TASKS, OPT_PLACES, OPT_SWITCHES, OPT_SAMPLES, OPT_LOSE, OPT_LOSE_BY,
-	OPT_HEADERS, OPT_HEADER_SHIFT, OPT_NO_HEADER, OPT_BACK,
-	OPT_MISSING_FIRST, OPT_HOLE, OPT_NO_INDEX, OPT_NO_AUX, OPT_PIPE,
-	OPT_ATTR_SIZE, OPT_DAMAGE, OPT_DAMAGE_SEED,
+static const char * const reasons_words[] = { "kinds", "walk", "zero", NULL };
+static const char * const waits_words[] = { "normal", "limits", "zero", NULL };
+static const char * const lose_words[] = { "overwritten", "noroom", "both", NULL };
+
+/* What belongs to the command line alone */
+struct files {
+	const char *output, *script, *ledger, *damage;
+	u64 damage_seed;
 };
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "script", required_argument, NULL, OPT_SCRIPT },
-	{ "ledger", required_argument, NULL, OPT_LEDGER },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "big-endian", no_argument, NULL, OPT_BIG },
-	{ "mainline", no_argument, NULL, OPT_MAINLINE },
-	{ "cpus", required_argument, NULL, OPT_CPUS },
-	{ "empty-every", required_argument, NULL, OPT_EMPTY },
-	{ "entries", required_argument, NULL, OPT_ENTRIES },
-	{ "aux-size", required_argument, NULL, OPT_AUX_SIZE },
-	{ "chunk", required_argument, NULL, OPT_CHUNK },
-	{ "cut", no_argument, NULL, OPT_CUT },
-	{ "info", required_argument, NULL, OPT_INFO },
-	{ "freq", required_argument, NULL, OPT_FREQ },
-	{ "boot-tb", required_argument, NULL, OPT_BOOT_TB },
-	{ "start-ns", required_argument, NULL, OPT_START },
-	{ "gap-ns", required_argument, NULL, OPT_GAP },
-	{ "reasons", required_argument, NULL, OPT_REASONS },
-	{ "waits", required_argument, NULL, OPT_WAITS },
-	{ "tasks", required_argument, NULL, OPT_TASKS },
-	{ "places", required_argument, NULL, OPT_PLACES },
-	{ "switch-every", required_argument, NULL, OPT_SWITCHES },
-	{ "sample-every", required_argument, NULL, OPT_SAMPLES },
-	{ "lose-every", required_argument, NULL, OPT_LOSE },
-	{ "lose-by", required_argument, NULL, OPT_LOSE_BY },
-	{ "headers-every", required_argument, NULL, OPT_HEADERS },
-	{ "header-shift", required_argument, NULL, OPT_HEADER_SHIFT },
-	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
-	{ "back-every", required_argument, NULL, OPT_BACK },
-	{ "missing-first", required_argument, NULL, OPT_MISSING_FIRST },
-	{ "hole-every", required_argument, NULL, OPT_HOLE },
-	{ "no-index", no_argument, NULL, OPT_NO_INDEX },
-	{ "no-aux-records", no_argument, NULL, OPT_NO_AUX },
-	{ "pipe", no_argument, NULL, OPT_PIPE },
-	{ "attr-size", required_argument, NULL, OPT_ATTR_SIZE },
-	{ "damage", required_argument, NULL, OPT_DAMAGE },
-	{ "damage-seed", required_argument, NULL, OPT_DAMAGE_SEED },
-	{ }
+/* What an option sets, in struct spec or (from FILE_NAME on) in struct files */
+enum kind { FLAG, LAYOUT, NUMBER32, NUMBER64, WORD, FILE_NAME, FILE_NUMBER };
+
+static const struct opt {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+	const char * const *words;
+} opts[] = {
+#define SPEC(field)	offsetof(struct spec, field)
+#define FILES(field)	offsetof(struct files, field)
+	{ "output", FILE_NAME, FILES(output), NULL },
+	{ "script", FILE_NAME, FILES(script), NULL },
+	{ "ledger", FILE_NAME, FILES(ledger), NULL },
+	{ "seed", NUMBER64, SPEC(seed), NULL },
+	{ "big-endian", FLAG, SPEC(big), NULL },
+	{ "mainline", LAYOUT, SPEC(layout), NULL },
+	{ "cpus", NUMBER32, SPEC(cpus), NULL },
+	{ "empty-every", NUMBER32, SPEC(empty_every), NULL },
+	{ "entries", NUMBER64, SPEC(entries), NULL },
+	{ "aux-size", NUMBER64, SPEC(aux_size), NULL },
+	{ "chunk", NUMBER64, SPEC(chunk), NULL },
+	{ "cut", FLAG, SPEC(cut), NULL },
+	{ "info", NUMBER32, SPEC(info), NULL },
+	{ "freq", NUMBER64, SPEC(freq), NULL },
+	{ "boot-tb", NUMBER64, SPEC(boot_tb), NULL },
+	{ "start-ns", NUMBER64, SPEC(start_ns), NULL },
+	{ "gap-ns", NUMBER64, SPEC(gap_ns), NULL },
+	{ "reasons", WORD, SPEC(reasons), reasons_words },
+	{ "waits", WORD, SPEC(waits), waits_words },
+	{ "tasks", NUMBER32, SPEC(tasks), NULL },
+	{ "places", NUMBER32, SPEC(places), NULL },
+	{ "switch-every", NUMBER32, SPEC(switch_every), NULL },
+	{ "sample-every", NUMBER32, SPEC(sample_every), NULL },
+	{ "lose-every", NUMBER32, SPEC(lose_every), NULL },
+	{ "lose-by", WORD, SPEC(lose), lose_words },
+	{ "headers-every", NUMBER64, SPEC(headers_every), NULL },
+	{ "header-shift", NUMBER64, SPEC(header_shift), NULL },
+	{ "no-header", FLAG, SPEC(no_header), NULL },
+	{ "back-every", NUMBER32, SPEC(back_every), NULL },
+	{ "missing-first", NUMBER32, SPEC(missing_first), NULL },
+	{ "hole-every", NUMBER32, SPEC(hole_every), NULL },
+	{ "no-index", FLAG, SPEC(no_index), NULL },
+	{ "no-aux-records", FLAG, SPEC(no_aux_records), NULL },
+	{ "pipe", FLAG, SPEC(pipe), NULL },
+	{ "attr-size", NUMBER32, SPEC(attr_size), NULL },
+	{ "damage", FILE_NAME, FILES(damage), NULL },
+	{ "damage-seed", FILE_NUMBER, FILES(damage_seed), NULL },
 };
+
+#define NR_OPTS	ARRAY_SIZE(opts)
 
 static void help(FILE *f)
 {
@@ -109,35 +119,97 @@ static void help(FILE *f)
 	fputs("  --damage-seed N      where (1)\n", f);
 }
 
-static u64 number(const char *name, const char *arg)
+static u64 number(const struct opt *opt, const char *arg, u64 max)
 {
 	char *end;
 	u64 v;
 
 	errno = 0;
 	v = strtoull(arg, &end, 0);
-	if (errno || end == arg || *end || *arg == '-') {
-		fprintf(stderr, "dtlgen: --%s: '%s' is no number\n", name, arg);
+	if (errno || end == arg || *end || *arg == '-' || v > max) {
+		fprintf(stderr, "dtlgen: --%s: '%s' is not a number up to %llu\n",
+			opt->name, arg, (unsigned long long)max);
 		exit(2);
 	}
 	return v;
 }
 
-/* The index of @arg among @names */
-static int word(const char *name, const char *arg, const char * const *names)
+/* The index of @arg among the words of @opt */
+static unsigned int word(const struct opt *opt, const char *arg)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; names[i]; i++)
-		if (!strcmp(arg, names[i]))
+	for (i = 0; opt->words[i]; i++)
+		if (!strcmp(arg, opt->words[i]))
 			return i;
-	fprintf(stderr, "dtlgen: --%s: '%s' is none of its words\n", name, arg);
+	fprintf(stderr, "dtlgen: --%s: '%s' is none of its words\n", opt->name, arg);
 	exit(2);
 }
 
-static const char * const reasons_words[] = { "kinds", "walk", "zero", NULL };
-static const char * const waits_words[] = { "normal", "limits", "zero", NULL };
-static const char * const lose_words[] = { "overwritten", "noroom", "both", NULL };
+static void set(const struct opt *opt, const char *arg, struct spec *s,
+		struct files *f)
+{
+	void *p = (char *)(opt->kind >= FILE_NAME ? (void *)f : (void *)s) + opt->offset;
+
+	switch (opt->kind) {
+	case FLAG:
+		*(bool *)p = true;
+		break;
+	case LAYOUT:
+		*(enum layout *)p = LAYOUT_MAINLINE;
+		break;
+	case NUMBER32:
+		*(u32 *)p = number(opt, arg, UINT32_MAX);
+		break;
+	case NUMBER64:
+	case FILE_NUMBER:
+		*(u64 *)p = number(opt, arg, UINT64_MAX);
+		break;
+	case WORD:
+		*(unsigned int *)p = word(opt, arg);
+		break;
+	case FILE_NAME:
+		*(const char **)p = arg;
+		break;
+	}
+}
+
+/* Reads the command line; ends the program where it is wrong. */
+static void parse(int argc, char **argv, struct spec *s, struct files *f)
+{
+	struct option options[NR_OPTS + 2] = { };
+	int c, index = 0;
+	size_t i;
+
+	for (i = 0; i < NR_OPTS; i++) {
+		options[i].name = opts[i].name;
+		options[i].has_arg = opts[i].kind == FLAG || opts[i].kind == LAYOUT ?
+				     no_argument : required_argument;
+	}
+	options[i].name = "help";
+	options[i].val = 'h';
+
+	while ((c = getopt_long(argc, argv, "o:h", options, &index)) != -1) {
+		switch (c) {
+		case 0:
+			set(&opts[index], optarg, s, f);
+			break;
+		case 'o':
+			f->output = optarg;
+			break;
+		case 'h':
+			help(stdout);
+			exit(0);
+		default:
+			help(stderr);
+			exit(2);
+		}
+	}
+	if (optind != argc || !f->output) {
+		help(stderr);
+		exit(2);
+	}
+}
 
 static FILE *open_out(const char *path)
 {
@@ -152,63 +224,14 @@ static FILE *open_out(const char *path)
 
 int main(int argc, char **argv)
 {
-	const char *output = NULL, *script = NULL, *ledger = NULL;
-	const char *damage = NULL, *wrong;
 	static struct written written;
-	u64 damage_seed = 1;
+	struct files f = { .damage_seed = 1 };
+	const char *wrong;
 	struct spec s;
-	int opt, index = 0, err;
+	int err;
 
 	spec_defaults(&s);
-	while ((opt = getopt_long(argc, argv, "o:h", options, &index)) != -1) {
-		const char *name = options[index].name;
-
-		switch (opt) {
-		case 'o': output = optarg; break;
-		case 'h': help(stdout); return 0;
-		case OPT_SCRIPT: script = optarg; break;
-		case OPT_LEDGER: ledger = optarg; break;
-		case OPT_SEED: s.seed = number(name, optarg); break;
-		case OPT_BIG: s.big = true; break;
-		case OPT_MAINLINE: s.layout = LAYOUT_MAINLINE; break;
-		case OPT_CPUS: s.cpus = number(name, optarg); break;
-		case OPT_EMPTY: s.empty_every = number(name, optarg); break;
-		case OPT_ENTRIES: s.entries = number(name, optarg); break;
-		case OPT_AUX_SIZE: s.aux_size = number(name, optarg); break;
-		case OPT_CHUNK: s.chunk = number(name, optarg); break;
-		case OPT_CUT: s.cut = true; break;
-		case OPT_INFO: s.info = number(name, optarg); break;
-		case OPT_FREQ: s.freq = number(name, optarg); break;
-		case OPT_BOOT_TB: s.boot_tb = number(name, optarg); break;
-		case OPT_START: s.start_ns = number(name, optarg); break;
-		case OPT_GAP: s.gap_ns = number(name, optarg); break;
-		case OPT_REASONS: s.reasons = word(name, optarg, reasons_words); break;
-		case OPT_WAITS: s.waits = word(name, optarg, waits_words); break;
-		case OPT_TASKS: s.tasks = number(name, optarg); break;
-		case OPT_PLACES: s.places = number(name, optarg); break;
-		case OPT_SWITCHES: s.switch_every = number(name, optarg); break;
-		case OPT_SAMPLES: s.sample_every = number(name, optarg); break;
-		case OPT_LOSE: s.lose_every = number(name, optarg); break;
-		case OPT_LOSE_BY: s.lose = word(name, optarg, lose_words); break;
-		case OPT_HEADERS: s.headers_every = number(name, optarg); break;
-		case OPT_HEADER_SHIFT: s.header_shift = number(name, optarg); break;
-		case OPT_NO_HEADER: s.no_header = true; break;
-		case OPT_BACK: s.back_every = number(name, optarg); break;
-		case OPT_MISSING_FIRST: s.missing_first = number(name, optarg); break;
-		case OPT_HOLE: s.hole_every = number(name, optarg); break;
-		case OPT_NO_INDEX: s.no_index = true; break;
-		case OPT_NO_AUX: s.no_aux_records = true; break;
-		case OPT_PIPE: s.pipe = true; break;
-		case OPT_ATTR_SIZE: s.attr_size = number(name, optarg); break;
-		case OPT_DAMAGE: damage = optarg; break;
-		case OPT_DAMAGE_SEED: damage_seed = number(name, optarg); break;
-		default: help(stderr); return 2;
-		}
-	}
-	if (optind != argc || !output) {
-		help(stderr);
-		return 2;
-	}
+	parse(argc, argv, &s, &f);
 	if (!s.chunk)
 		s.chunk = s.aux_size / 2;
 	wrong = spec_check(&s);
@@ -217,23 +240,23 @@ int main(int argc, char **argv)
 		return 2;
 	}
 
-	err = write_perf_data(&s, output, &written);
-	if (!err && (script || ledger)) {
-		FILE *sf = script ? open_out(script) : NULL;
-		FILE *lf = ledger ? open_out(ledger) : NULL;
+	err = write_perf_data(&s, f.output, &written);
+	if (!err && (f.script || f.ledger)) {
+		FILE *script = f.script ? open_out(f.script) : NULL;
+		FILE *ledger = f.ledger ? open_out(f.ledger) : NULL;
 
-		err = write_oracle(&s, &written, sf, lf);
-		if ((sf && fclose(sf)) || (lf && fclose(lf)))
+		err = write_oracle(&s, &written, script, ledger);
+		if ((script && fclose(script)) || (ledger && fclose(ledger)))
 			err = -EIO;
 	}
-	if (!err && damage)
-		err = damage_file(&s, output, &written, damage, damage_seed);
+	if (!err && f.damage)
+		err = damage_file(&s, f.output, &written, f.damage, f.damage_seed);
 	if (err == -EINVAL) {
-		fprintf(stderr, "dtlgen: --damage: '%s' is none of its modes\n", damage);
+		fprintf(stderr, "dtlgen: --damage: '%s' is none of its modes\n", f.damage);
 		return 2;
 	}
 	if (err) {
-		fprintf(stderr, "dtlgen: %s: %s\n", output, strerror(-err));
+		fprintf(stderr, "dtlgen: %s: %s\n", f.output, strerror(-err));
 		return 1;
 	}
 	return 0;

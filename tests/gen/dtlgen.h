@@ -20,6 +20,8 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 #define FRAME_SIZE	48
 #define NSEC_PER_SEC	((u64)1000000000)
 #define MAX_CPUS	4096

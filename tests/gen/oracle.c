@@ -116,11 +116,11 @@ static void print_entry(struct oracle *o, u32 cpu, const struct entry *e, u64 ns
 	fprintf(o->script, "%*s:  timebase: %" PRIu64 " dispatch_reason:",
 		NAME_WIDTH, "vpa-dtl", e->timebase);
 	print_reason(o->script, dispatch_names,
-		     sizeof(dispatch_names) / sizeof(dispatch_names[0]),
+		     ARRAY_SIZE(dispatch_names),
 		     e->dispatch_reason);
 	fputs(", preempt_reason:", o->script);
 	print_reason(o->script, preempt_names,
-		     sizeof(preempt_names) / sizeof(preempt_names[0]),
+		     ARRAY_SIZE(preempt_names),
 		     e->preempt_reason);
 	fprintf(o->script, ", enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u, processor_id: %u",
 		e->enqueue_to_dispatch_time, e->ready_to_enqueue_time,

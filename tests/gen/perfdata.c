@@ -635,7 +635,7 @@ static const int features[] = {
 	HEADER_NRCPUS, HEADER_CMDLINE, HEADER_EVENT_DESC, HEADER_AUXTRACE,
 };
 
-#define NR_FEATURES (sizeof(features) / sizeof(features[0]))
+#define NR_FEATURES ARRAY_SIZE(features)
 
 static void write_features(struct writer *wr, u64 *bitmap)
 {
