@@ -6,16 +6,17 @@ tests_failed=0
 
 # check NAME COMMAND…: one test, passed when the command succeeds.
 check() {
-	name=$1
+	check_name=$1
+	check_out=$(mktemp)
 	shift
-	if "$@" >/tmp/check.out 2>&1; then
-		echo "ok - $name"
+	if "$@" >"$check_out" 2>&1; then
+		echo "ok - $check_name"
 	else
-		echo "not ok - $name"
-		sed 's/^/# /' /tmp/check.out
+		echo "not ok - $check_name"
+		tail -n 40 "$check_out" | sed 's/^/# /'
 		tests_failed=$((tests_failed + 1))
-		return 0
 	fi
+	rm -f "$check_out"
 }
 
 skip() { echo "ok - $1 # SKIP $2"; }
