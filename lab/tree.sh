@@ -21,7 +21,9 @@ tree_patches() {
 			echo "$p"
 		done ;;
 	linux-*)
-		ls "$TOP/patches/$tree"/powerpc-*.patch "$TOP/patches/$tree"/perf-*.patch 2>/dev/null ;;
+		# The kernel half first: ls would sort the two together.
+		ls "$TOP/patches/$tree"/powerpc-*.patch 2>/dev/null
+		ls "$TOP/patches/$tree"/perf-*.patch 2>/dev/null ;;
 	*)
 		ls "$TOP/patches/$tree"/*.patch 2>/dev/null ;;
 	esac | if [ -n "$set" ]; then grep "/$set-[^/]*$" || true; else cat; fi

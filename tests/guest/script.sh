@@ -14,7 +14,7 @@ scripted() {
 
 check "records bursts of 85" scripted whole.data burst=85,interval=20000000,count=1700 5000000 1.2
 check "records bursts of 200, more than the log holds" scripted overrun.data burst=200,interval=50000000,count=4000 10000000 2
-check "records a log index that runs on" scripted skip.data burst=10,skip=1000,interval=50000000,count=200 10000000 2
+check "records a log index that runs on" scripted skip.data burst=85,skip=1000,interval=50000000,count=1700 10000000 2
 check "records every reason code" scripted walk.data reasons=walk,times=limits,burst=16,interval=5000000,count=2048 5000000 2
 check "the kernel said nothing it should not" quiet_kernel
 done_testing

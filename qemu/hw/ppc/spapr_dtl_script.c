@@ -284,12 +284,12 @@ static void script_step(CPUState *cs, run_on_cpu_data data)
     }
 
     sc = &script->cpus[cs->cpu_index];
-    for (i = 0; i < script->burst && !script_done(script, sc); i++) {
-        script_entry(script, sc, cpu);
-    }
     if (script->skip) {
         spapr_dtl_skip(cpu, script->skip);
         sc->seq += script->skip;
+    }
+    for (i = 0; i < script->burst && !script_done(script, sc); i++) {
+        script_entry(script, sc, cpu);
     }
 }
 
