@@ -35,11 +35,13 @@
 #include "util/synthetic-events.h"
 
 /*
- * Entries decoded ahead on each CPU: more than one poll of the driver can take
- * from the hypervisor's buffer (85), which is what can be out of order, as one
- * that was overwritten while it was copied. A power of two.
+ * Entries that are always decoded ahead on each CPU: more than one poll of the
+ * driver can take from the hypervisor's buffer (85), which is what can be out of
+ * order, as one that was overwritten while it was copied.
  */
-#define VPADTL_WINDOW	128
+#define VPADTL_AHEAD	128
+/* Room for them and for as many again, so as not to decode one by one */
+#define VPADTL_WINDOW	(2 * VPADTL_AHEAD)
 
 struct vpadtl_task {
 	pid_t	pid;
@@ -61,9 +63,8 @@ struct powerpc_vpadtl {
 	struct evsel			*switch_evsel;	/* sched:sched_switch */
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
 
-	bool				sample_entries;
 	u64				sample_type;
-	u64				nr_entries;	/* delivered or skipped */
+	u64				skip;		/* entries not to deliver */
 	struct perf_sample		sample;		/* fields that stay set up */
 	union perf_event		event;		/* of the sample */
 
@@ -136,8 +137,10 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 	u64 tb_freq = q->decoder.clock.tb_freq;
 	int err;
 
-	if (!vpa->sample_entries || vpa->nr_entries++ < vpa->synth_opts.initial_skip)
+	if (unlikely(vpa->skip)) {
+		vpa->skip--;
 		return 0;
+	}
 
 	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
 
@@ -161,7 +164,7 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
 
 	event->header.misc = sample->cpumode;
-	if (vpa->synth_opts.inject) {
+	if (unlikely(vpa->synth_opts.inject)) {
 		event->header.size = perf_event__sample_event_size(sample, vpa->sample_type, 0);
 		err = perf_event__synthesize_sample(event, vpa->sample_type, 0, sample);
 		if (err)
@@ -248,15 +251,17 @@ static int vpadtl_queue__run(struct vpadtl_queue *q, u64 limit)
 	int err;
 
 	while (1) {
-		err = vpadtl_queue__fill(q);
-		if (err)
-			return err;
+		if (q->nr <= VPADTL_AHEAD) {
+			err = vpadtl_queue__fill(q);
+			if (err || !q->nr)
+				return err;
+		}
 
 		slot = vpadtl_queue__slot(q, 0);
-		if (!q->nr || slot->time > limit)
+		if (slot->time > limit)
 			return 0;
 
-		if (slot->time < q->last_time) {
+		if (unlikely(slot->time < q->last_time)) {
 			err = vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu,
 					    q->decoder.offset, 0, slot->time);
 			if (err)
@@ -277,17 +282,23 @@ static int vpadtl_queue__run(struct vpadtl_queue *q, u64 limit)
 /* Put a queue that has entries where their time will be seen. */
 static int vpadtl_queue__schedule(struct vpadtl_queue *q)
 {
+	q->on_heap = q->nr;
+	if (!q->nr)
+		return 0;
+
+	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, vpadtl_queue__slot(q, 0)->time);
+}
+
+/* There is new data for a queue */
+static int vpadtl_queue__wake(struct vpadtl_queue *q)
+{
 	int err;
 
 	if (q->on_heap)
 		return 0;
 
 	err = vpadtl_queue__fill(q);
-	if (err || !q->nr)
-		return err;
-
-	q->on_heap = true;
-	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, vpadtl_queue__slot(q, 0)->time);
+	return err ?: vpadtl_queue__schedule(q);
 }
 
 /*
@@ -305,8 +316,6 @@ static int vpadtl__process_queues(struct powerpc_vpadtl *vpa, u64 limit)
 		q = vpa->queues.queue_array[heap->heap_array[0].queue_nr].priv;
 
 		auxtrace_heap__pop(heap);
-		q->on_heap = false;
-
 		until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
 		err = vpadtl_queue__run(q, until);
 		if (!err)
@@ -465,7 +474,7 @@ static int vpadtl__schedule_queues(struct powerpc_vpadtl *vpa)
 		q = vpadtl__queue(vpa, i);
 		if (!q)
 			return -ENOMEM;
-		err = vpadtl_queue__schedule(q);
+		err = vpadtl_queue__wake(q);
 		if (err)
 			return err;
 	}
@@ -659,7 +668,7 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 		return -ENOMEM;
 
 	if (!dump_trace)
-		return vpadtl_queue__schedule(q);
+		return vpadtl_queue__wake(q);
 
 	if (!auxtrace_buffer__get_data(buffer, fd))
 		return -ENOMEM;
@@ -840,7 +849,7 @@ static int vpadtl__synth_events(struct powerpc_vpadtl *vpa)
 	if (err)
 		return err;
 
-	vpa->sample_entries = true;
+	vpa->skip = vpa->synth_opts.initial_skip;
 	vpa->sample_type = attr.sample_type;
 	vpa->sample.id = id;
 	vpa->sample.stream_id = id;
@@ -886,6 +895,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	/* Where it fails, the clock stays unknown */
 	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
 				   priv[POWERPC_VPADTL_TB_FREQ]);
+	vpa->skip = ~0ULL;
 	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
 		vpadtl__set_task(vpa, i, -1, -1);
 

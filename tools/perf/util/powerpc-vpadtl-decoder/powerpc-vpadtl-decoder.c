@@ -32,7 +32,7 @@
 #define LAP_UNIT	4096
 #define LAP_UNKNOWN	(~0ULL)
 
-/* Offsets in an entry */
+/* Offset in an entry */
 #define ENTRY_TIMEBASE	16
 
 /* Offsets in a header frame, whose 64-bit words are in the kernel's byte order */
@@ -113,39 +113,6 @@ static inline u64 mulhdu(u64 a, u64 b)
 u64 powerpc_vpadtl_clock__time(const struct powerpc_vpadtl_clock *clock, u64 tb)
 {
 	return mulhdu(tb - clock->boot_tb, clock->scale) << clock->shift;
-}
-
-/**
- * powerpc_vpadtl_entry__read - Get the fields of a log entry.
- * @entry: the fields, in host byte order
- * @frame: 48 bytes as the hypervisor wrote them, at any alignment
- */
-void powerpc_vpadtl_entry__read(struct powerpc_vpadtl_entry *entry, const void *frame)
-{
-	const u8 *p = frame;
-
-	entry->dispatch_reason = p[0];
-	entry->preempt_reason = p[1];
-	entry->processor_id = get_unaligned_be16(p + 2);
-	entry->enqueue_to_dispatch_time = get_unaligned_be32(p + 4);
-	entry->ready_to_enqueue_time = get_unaligned_be32(p + 8);
-	entry->waiting_to_ready_time = get_unaligned_be32(p + 12);
-	entry->timebase = get_unaligned_be64(p + ENTRY_TIMEBASE);
-	entry->fault_addr = get_unaligned_be64(p + 24);
-	entry->srr0 = get_unaligned_be64(p + 32);
-	entry->srr1 = get_unaligned_be64(p + 40);
-}
-
-/**
- * powerpc_vpadtl_entry__stolen - Time that others had, though this virtual
- *                                processor was ready.
- * @entry: a log entry
- *
- * Return: timebase ticks, as the kernel's stolen time accounting sums them.
- */
-u64 powerpc_vpadtl_entry__stolen(const struct powerpc_vpadtl_entry *entry)
-{
-	return (u64)entry->ready_to_enqueue_time + entry->enqueue_to_dispatch_time;
 }
 
 /* PAPR has two codes of one name */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 /* Bytes of a frame: a log entry as the hypervisor wrote it, or a header */
 #define POWERPC_VPADTL_FRAME_SIZE	48
@@ -52,6 +53,40 @@ struct powerpc_vpadtl_entry {
 	u64	srr0;
 	u64	srr1;
 };
+
+/**
+ * powerpc_vpadtl_entry__read - Get the fields of a log entry.
+ * @entry: the fields, in host byte order
+ * @frame: 48 bytes as the hypervisor wrote them, at any alignment
+ */
+static inline void powerpc_vpadtl_entry__read(struct powerpc_vpadtl_entry *entry,
+					      const void *frame)
+{
+	const u8 *p = frame;
+
+	entry->dispatch_reason = p[0];
+	entry->preempt_reason = p[1];
+	entry->processor_id = get_unaligned_be16(p + 2);
+	entry->enqueue_to_dispatch_time = get_unaligned_be32(p + 4);
+	entry->ready_to_enqueue_time = get_unaligned_be32(p + 8);
+	entry->waiting_to_ready_time = get_unaligned_be32(p + 12);
+	entry->timebase = get_unaligned_be64(p + 16);
+	entry->fault_addr = get_unaligned_be64(p + 24);
+	entry->srr0 = get_unaligned_be64(p + 32);
+	entry->srr1 = get_unaligned_be64(p + 40);
+}
+
+/**
+ * powerpc_vpadtl_entry__stolen - Time that others had, though this virtual
+ *                                processor was ready.
+ * @entry: a log entry
+ *
+ * Return: timebase ticks, as the kernel's stolen time accounting sums them.
+ */
+static inline u64 powerpc_vpadtl_entry__stolen(const struct powerpc_vpadtl_entry *entry)
+{
+	return (u64)entry->ready_to_enqueue_time + entry->enqueue_to_dispatch_time;
+}
 
 /**
  * struct powerpc_vpadtl_clock - How timebase ticks become perf's time: the
@@ -164,9 +199,6 @@ void powerpc_vpadtl_decoder__feed(struct powerpc_vpadtl_decoder *d, const void *
 				  size_t size, u64 offset);
 void powerpc_vpadtl_decoder__finish(struct powerpc_vpadtl_decoder *d);
 enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next(struct powerpc_vpadtl_decoder *d);
-
-void powerpc_vpadtl_entry__read(struct powerpc_vpadtl_entry *entry, const void *frame);
-u64 powerpc_vpadtl_entry__stolen(const struct powerpc_vpadtl_entry *entry);
 
 const char *powerpc_vpadtl__dispatch_reason(u8 code, char *buf);
 const char *powerpc_vpadtl__preempt_reason(u8 code, char *buf);
