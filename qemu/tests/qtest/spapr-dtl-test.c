@@ -821,10 +821,10 @@ static void test_script(const void *thread)
         g_assert_true(seen[i]);
     }
 
-    /* The index runs on: 3 steps of 4 entries and 1000 more */
+    /* The index runs on: 3 steps of 1000, with 4 entries after each */
     run_script(qts, "count=12,burst=4,skip=1000", 3 * 1004);
     for (i = 0; i < 12; i++) {
-        seq = i / 4 * 1004 + i % 4;
+        seq = i / 4 * 1004 + 1000 + i % 4;
         g_assert_cmpint(get_slot(qts, 0, seq % DTL_SLOTS).fault_addr, ==, seq);
     }
 
