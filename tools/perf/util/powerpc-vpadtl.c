@@ -16,6 +16,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 #include <linux/zalloc.h>
 
 #include "auxtrace.h"
@@ -162,6 +163,7 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 	sample->ins_lat = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
 	sample->p_stage_cyc = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
+	put_unaligned_be32(tb_freq <= UINT32_MAX ? tb_freq : 0, &slot->raw.tb_freq);
 
 	event->header.misc = sample->cpumode;
 	if (unlikely(vpa->synth_opts.inject)) {
