@@ -198,8 +198,23 @@ bool dtl_balanced(struct dtl_event *ev)
 	return count == ev->entries + ev->lost + untold;
 }
 
-void dtl_dispatch(int n)
+void dtl_sleep(int n)
 {
 	while (n--)
 		usleep(200);
+}
+
+u64 dtl_dispatch(struct dtl_event *ev, u64 n)
+{
+	u64 from = dtl_count(ev, NULL);
+	u64 now = from;
+	u64 i;
+
+	/* a slow machine has a short sleep over before it gets to stop */
+	for (i = 0; now - from < n && i < 20 * n; i++) {
+		usleep(i < n ? 200 : 2000);
+		now = dtl_count(ev, NULL);
+	}
+
+	return now - from;
 }

@@ -56,7 +56,13 @@ u64 dtl_count(struct dtl_event *ev, u64 *lost);
 /* Whether all that the hypervisor wrote was given to us or counted as lost */
 bool dtl_balanced(struct dtl_event *ev);
 
-/* Have the CPU that we run on stopped and dispatched again, n times */
-void dtl_dispatch(int n);
+/*
+ * Sleep until the event counts n more entries, as each sleep stops the CPU that
+ * we run on; give up at last. The number of entries that it became.
+ */
+u64 dtl_dispatch(struct dtl_event *ev, u64 n);
+
+/* Sleep n times, whatever is logged */
+void dtl_sleep(int n);
 
 #endif /* _SELFTESTS_POWERPC_DTL_H */
