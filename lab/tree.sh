@@ -18,7 +18,8 @@ tree_patches() {
 		for p in "$TOP"/patches/linux-6.12/powerpc-*.patch; do
 			name=$(basename "$p")
 			[ -e "$TOP/patches/$tree/$name" ] && p=$TOP/patches/$tree/$name
-			echo "$p"
+			# An empty file: not for this base.
+			if [ -s "$p" ]; then echo "$p"; fi
 		done ;;
 	linux-*)
 		# The kernel half first: ls would sort the two together.

@@ -7,7 +7,7 @@
 
 set -e
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/__perf_test.vpa_dtl.XXXXX")
+dir=$(mktemp -d "${TMPDIR:-/tmp}/__perf_test.vpa_dtl.XXXXXX")
 pmu=/sys/bus/event_source/devices/vpa_dtl
 failed=0
 

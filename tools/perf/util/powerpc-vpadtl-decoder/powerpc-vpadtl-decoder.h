@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <linux/kernel.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
