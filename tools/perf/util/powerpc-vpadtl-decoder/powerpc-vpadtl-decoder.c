@@ -353,7 +353,7 @@ static bool lap_ends_here(const struct powerpc_vpadtl_decoder *d, const u8 *p, s
 	}
 
 	/* No frequency and no timebase: that could only be a frame of zeros */
-	for (; odd >= ENTRY_TIMEBASE + sizeof(u64) && i < min(size, (size_t)FRAME_SIZE); i++) {
+	for (; odd >= ENTRY_TIMEBASE + sizeof(u64) && i < min_t(size_t, size, FRAME_SIZE); i++) {
 		if (p[i])
 			return true;
 	}

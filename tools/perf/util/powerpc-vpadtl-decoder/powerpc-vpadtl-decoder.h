@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
@@ -25,8 +26,8 @@
 #define POWERPC_VPADTL_REASON_MAX	32
 
 /* Machine state register: problem (user) state, hypervisor state */
-#define POWERPC_VPADTL_MSR_PR		(1ULL << 14)
-#define POWERPC_VPADTL_MSR_HV		(1ULL << 60)
+#define POWERPC_VPADTL_MSR_PR		BIT_ULL(14)
+#define POWERPC_VPADTL_MSR_HV		BIT_ULL(60)
 
 /**
  * struct powerpc_vpadtl_entry - A log entry in host byte order (PAPR, "Dispatch
@@ -127,6 +128,7 @@ enum powerpc_vpadtl_error {
 	POWERPC_VPADTL_ERR_TIMEBASE,
 	POWERPC_VPADTL_ERR_ORDER,
 	POWERPC_VPADTL_ERR_RECORD,
+	/* private: their number */
 	POWERPC_VPADTL_ERR_MAX
 };
 
