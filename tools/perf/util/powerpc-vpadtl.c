@@ -125,7 +125,7 @@ static u16 vpadtl__usecs(u32 ticks, u64 tb_freq)
 {
 	u64 usecs = ticks * 1000000ULL / tb_freq;
 
-	return min(usecs, (u64)UINT16_MAX);
+	return min_t(u64, usecs, UINT16_MAX);
 }
 
 static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slot)
@@ -159,7 +159,7 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 	sample->time = slot->time;
 	sample->cpu = q->cpu;
 	sample->misc = sample->cpumode;
-	sample->weight = min(powerpc_vpadtl_entry__stolen(&entry), (u64)UINT32_MAX);
+	sample->weight = min_t(u64, powerpc_vpadtl_entry__stolen(&entry), UINT32_MAX);
 	sample->ins_lat = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
 	sample->p_stage_cyc = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
@@ -523,7 +523,8 @@ static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sampl
 	}
 
 	if (vpa->switch_evsel && evlist__id2evsel(evlist, sample->id) == vpa->switch_evsel) {
-		pid = tid = -1;
+		pid = -1;
+		tid = -1;
 #ifdef HAVE_LIBTRACEEVENT
 		if (evsel__field(vpa->switch_evsel, "next_pid")) {
 			struct thread *thread;
