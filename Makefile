@@ -3,9 +3,10 @@
 # and does nothing when its product is up to date.
 
 BASE	?= 6.12
-export BASE KDIR QDIR CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ARGS JOBS
+export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS
 
-.PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot series refresh bench lint clean
+.PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-kvm
+.PHONY: series series-apply refresh bench lint clean
 
 help:		## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
@@ -36,6 +37,12 @@ guest: setup	## the guest's files: build/guest.cpio.gz
 
 boot: kernel qemu guest	## boot the guest: RUN=script.sh [OUT=dir], or a shell
 	@lab/boot
+
+boot-kvm: setup	## the same in a guest of nested Linux KVM: RUN=script.sh [OUT=dir]
+	@lab/boot-kvm
+
+series-apply: setup	## git am the series onto a tree of yours: KDIR= [QDIR=] [BRANCH=]
+	@lab/series-apply
 
 series: setup	## the patches with cover letters: build/series/ (BASE=)
 	@lab/series
