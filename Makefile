@@ -5,11 +5,11 @@
 BASE	?= 6.12
 export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS
 
-.PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-kvm
+.PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-check boot-kvm
 .PHONY: series series-apply refresh bench lint clean
 
 help:		## this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/[$$](BASE)/$(BASE)/' | expand -t16
 
 setup:		## install the Debian packages that the lab needs (as root)
 	@lab/setup
@@ -35,8 +35,12 @@ qemu: setup	## QEMU: build/qemu/qemu-system-ppc64 (QDIR=)
 guest: setup	## the guest's files: build/guest.cpio.gz
 	@lab/guest
 
-boot: kernel qemu guest	## boot the guest: RUN=script.sh [OUT=dir], or a shell
+boot: boot-check kernel qemu guest	## boot the guest: RUN=script.sh [OUT=dir], or a shell
 	@lab/boot
+
+# A wrong argument is told before anything is built.
+boot-check:
+	@lab/boot check
 
 boot-kvm: setup	## the same in a guest of nested Linux KVM: RUN=script.sh [OUT=dir]
 	@lab/boot-kvm

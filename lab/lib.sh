@@ -10,14 +10,30 @@
 set -euo pipefail
 export LC_ALL=C.UTF-8
 
+# say NAME WORDS: one line of progress.
+say() { printf '  %-9s %s\n' "$1" "$2" >&2; }
+
+# die MESSAGE [WHAT-TO-DO]: one line that says both, and the end.
+die() { printf 'vpa-dtl: %s\n' "$1${2:+; $2}" >&2; exit 1; }
+
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BUILD=$TOP/build
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/vpa-dtl
+CACHE=${XDG_CACHE_HOME:-${HOME:-$BUILD}/.cache}/vpa-dtl
 LOGS=$BUILD/logs
 JOBS=${JOBS:-$(nproc)}
 BASE=${BASE:-6.12}
 CROSS=powerpc64le-linux-gnu-
 QEMU_BASE=7.2
+
+# Kbuild takes no such name either, but says so only after the source is unpacked.
+case $TOP in *[[:space:]:]*)
+	die "the checkout's path has a space or a colon, which Kbuild does not take: $TOP" "move it to another folder" ;;
+esac
+# "qemu" is only for lab/refresh.
+case $BASE:${0##*/} in
+6.12:*|6.1:*|qemu:refresh) ;;
+*)	die "there is no series for BASE=$BASE" "BASE is 6.12 or 6.1" ;;
+esac
 
 export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G} CCACHE_NOHASHDIR=1
 # The kernel names its source folder in -fmacro-prefix-map, which takes the name
@@ -25,12 +41,7 @@ export CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G} CCACHE_NOHA
 export CCACHE_BASEDIR=$TOP CCACHE_IGNOREOPTIONS='-fmacro-prefix-map=*'
 
 mkdir -p "$LOGS" "$CACHE" ||
-	{ echo "vpa-dtl: cannot write below $TOP/build and $CACHE" >&2; exit 1; }
-
-say() { printf '  %-9s %s\n' "$1" "$2" >&2; }
-
-# die MESSAGE [WHAT-TO-DO]: one line that says both, and the end.
-die() { printf 'vpa-dtl: %s\n' "$1${2:+; $2}" >&2; exit 1; }
+	die "cannot write below $BUILD or $CACHE" "the lines above say which; XDG_CACHE_HOME names another place for downloads"
 
 # step NAME COMMAND…: run it quietly, its output in a log. On failure show the
 # log's end and where it is.

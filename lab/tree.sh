@@ -116,13 +116,16 @@ tree_ready() {
 tree_commits() {
 	local tree=$1 repo=$2 head=$3 overlay p f blob mode err
 	overlay=$(tree_overlay "$tree")
-	export GIT_INDEX_FILE=$repo/.git/index.series
+	# Not below .git, which is a file in a work tree of git worktree.
+	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series
+	export GIT_INDEX_FILE
 	git -C "$repo" read-tree "$head"
 	for p in $(tree_patches "$tree"); do
 		if grep -q '^diff ' "$p" &&
 		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply --cached --whitespace=error-all - 2>&1); then
 			echo "$err" >&2
-			die "patches/${p#"$TOP"/patches/} does not apply to $tree" \
+			rm -f "$GIT_INDEX_FILE"
+			die "patches/${p#"$TOP"/patches/} does not apply to $repo" \
 			    "the lines above name the files and lines looked for"
 		fi
 		for f in $(patch_files "$p"); do
@@ -134,8 +137,8 @@ tree_commits() {
 		head=$(patch_message "$p" |
 			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head")
 	done
+	rm -f "$GIT_INDEX_FILE"
 	unset GIT_INDEX_FILE
-	rm -f "$repo/.git/index.series"
 	echo "$head"
 }
 
