@@ -15,7 +15,8 @@
  * processor works for another.
  *
  * The log is registered with the hypervisor from start to stop of an event and
- * at no other time, so that CPU hotplug and kexec find nothing to clean up that
+ * at no other time (unless the hypervisor refuses to let go: see @stuck), so that
+ * CPU hotplug and kexec find nothing to clean up that
  * perf's own stopping of events has not: nothing registered is ever freed. With
  * VIRT_CPU_ACCOUNTING_NATIVE the log is registered from boot on for the stolen
  * time accounting. Then the events look at that log, beside the accounting.
@@ -28,6 +29,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -43,8 +45,6 @@
 /* Nanoseconds: the bounds of sample_period, … */
 #define VPA_DTL_SHORTEST	(100 * NSEC_PER_USEC)
 #define VPA_DTL_LONGEST		(3600 * NSEC_PER_SEC)
-/* … the first interval of all, when no rate is known, … */
-#define VPA_DTL_FIRST		(1 * NSEC_PER_MSEC)
 /* … and the interval while the AUX area is full, when polling takes nothing. */
 #define VPA_DTL_FULL		(10 * NSEC_PER_MSEC)
 
@@ -124,6 +124,20 @@ static struct vpa_dtl_header vpa_dtl_header __ro_after_init = {
  */
 
 /*
+ * The scheduler may have brought us here with its locks held: a console that
+ * wakes someone up would wait for them for ever, hence deferred.
+ */
+static void vpa_dtl_complain(const char *what, long rc)
+{
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
+				      DEFAULT_RATELIMIT_BURST);
+
+	if (__ratelimit(&limit))
+		printk_deferred(KERN_WARNING pr_fmt("CPU %d: the hypervisor %s the log (%ld)\n"),
+				smp_processor_id(), what, rc);
+}
+
+/*
  * Make the hypervisor log the kinds of @mask on this CPU. The event that starts
  * first calls it.
  */
@@ -146,8 +160,7 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 	log->ring->enqueue_to_dispatch_time = cpu_to_be32(DISPATCH_LOG_BYTES);
 	rc = register_dtl(hard_smp_processor_id(), __pa(log->ring));
 	if (rc) {
-		pr_warn_ratelimited("CPU %d: the hypervisor refuses the log (%ld)\n",
-				    smp_processor_id(), rc);
+		vpa_dtl_complain("refuses", rc);
 		return -EIO;
 	}
 	WRITE_ONCE(vpa->dtl_enable_mask, mask);
@@ -173,8 +186,7 @@ static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	rc = unregister_dtl(hard_smp_processor_id());
 	if (rc)
-		pr_warn_ratelimited("CPU %d: the hypervisor keeps the log (%ld)\n",
-				    smp_processor_id(), rc);
+		vpa_dtl_complain("keeps", rc);
 	log->stuck = rc;
 }
 
@@ -209,6 +221,12 @@ static void *vpa_dtl_setup_aux(struct perf_event *event, void **pages,
 	aux->size = (unsigned long)nr_pages << PAGE_SHIFT;
 	aux->overwrite = overwrite;
 
+	/*
+	 * An area can outlive its event, where another event writes its records
+	 * to the same buffer; free_aux() must still be there then.
+	 */
+	__module_get(THIS_MODULE);
+
 	return aux;
 
 err:
@@ -222,6 +240,7 @@ static void vpa_dtl_free_aux(void *data)
 
 	vunmap(aux->base);
 	kfree(aux);
+	module_put(THIS_MODULE);
 }
 
 /* Where entries go: the end of an AUX area's stream */
@@ -260,23 +279,6 @@ static void vpa_dtl_copy(void *arg, u64 first, u32 count)
 static u64 vpa_dtl_written(void *arg)
 {
 	return lppaca_dtl_written();
-}
-
-/*
- * End a transaction with the AUX area. The core takes a driver that found no
- * room for one whose hardware has stopped: it marks the event to be disabled.
- * Ours waits in the hypervisor's ring and goes on when there is room.
- */
-static void vpa_dtl_aux_end(struct perf_output_handle *handle,
-			    unsigned long size, u64 flags)
-{
-	struct perf_event *event = handle->event;
-	unsigned int pending_disable = event->pending_disable;
-
-	if (flags)
-		perf_aux_output_flag(handle, flags);
-	perf_aux_output_end(handle, size);
-	event->pending_disable = pending_disable;
 }
 
 /*
@@ -358,7 +360,9 @@ static void vpa_dtl_drain(struct vpa_dtl_log *log, bool last)
 
 	/* The data before the head; pairs with user space's reading of them */
 	smp_wmb();
-	vpa_dtl_aux_end(&handle, sink.head - start, flags);
+	if (flags)
+		perf_aux_output_flag(&handle, flags);
+	perf_aux_output_end(&handle, sink.head - start);
 }
 
 static enum hrtimer_restart vpa_dtl_poll(struct hrtimer *timer)
@@ -382,19 +386,31 @@ static enum hrtimer_restart vpa_dtl_poll(struct hrtimer *timer)
  * perf's side
  */
 
-/* Any event counts the entries that the hypervisor wrote, here up to @now */
+/*
+ * Any event counts the entries that the hypervisor wrote, here up to @now; the
+ * event is stopped.
+ */
 static void vpa_dtl_count(struct perf_event *event, u64 now)
 {
 	u64 then = local64_read(&event->hw.prev_count);
 
-	local64_set(&event->hw.prev_count, now);
 	local64_add(vpa_dtl_since(then, now), &event->count);
 }
 
+/* A BPF program in an NMI may read the event at any time, also within this */
 static void vpa_dtl_read(struct perf_event *event)
 {
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		vpa_dtl_count(event, lppaca_dtl_written());
+	u64 then, now;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+
+	do {
+		then = local64_read(&event->hw.prev_count);
+		now = lppaca_dtl_written();
+	} while (local64_cmpxchg(&event->hw.prev_count, then, now) != then);
+
+	local64_add(vpa_dtl_since(then, now), &event->count);
 }
 
 static void vpa_dtl_sampling_start(struct vpa_dtl_log *log,
@@ -406,7 +422,8 @@ static void vpa_dtl_sampling_start(struct vpa_dtl_log *log,
 	log->shortest = VPA_DTL_SHORTEST;
 	if (event->attr.config & VPA_DTL_CONFIG_FIXED)
 		log->shortest = log->longest;
-	log->interval = clamp_t(u64, VPA_DTL_FIRST, log->shortest, log->longest);
+	/* No rate is known yet */
+	log->interval = log->shortest;
 	log->header_due = true;
 	log->full = false;
 	log->truncated = false;
@@ -427,7 +444,7 @@ static void vpa_dtl_sampling_stop(struct vpa_dtl_log *log)
 	 */
 	log->untold += log->lost;
 	log->lost = 0;
-	atomic64_set(&log->event->lost_samples, log->untold);
+	perf_event_set_lost_samples(log->event, log->untold);
 	log->event = NULL;
 }
 
@@ -461,8 +478,10 @@ static int vpa_dtl_event_start(struct perf_event *event)
 	}
 	log->started++;
 
-	event->hw.state = 0;
+	/* From here on vpa_dtl_read() counts, in an NMI as well */
 	local64_set(&event->hw.prev_count, from);
+	barrier();
+	event->hw.state = 0;
 	if (is_sampling_event(event))
 		vpa_dtl_sampling_start(log, event);
 
@@ -471,6 +490,7 @@ static int vpa_dtl_event_start(struct perf_event *event)
 
 static void vpa_dtl_start(struct perf_event *event, int flags)
 {
+	/* There is nobody to tell of an error: the event stays stopped */
 	if (event->hw.state & PERF_HES_STOPPED)
 		vpa_dtl_event_start(event);
 }
@@ -481,7 +501,9 @@ static void vpa_dtl_stop(struct perf_event *event, int flags)
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
+	/* From here on vpa_dtl_read() does not count */
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	barrier();
 
 	if (!--log->started)
 		vpa_dtl_log_close(log);
@@ -584,6 +606,29 @@ static int vpa_dtl_event_create(struct perf_event *event)
 	return rc;
 }
 
+/* Whether the log can be on for @event and @other at once */
+static bool vpa_dtl_compatible(struct perf_event *event, struct perf_event *other)
+{
+	return other->pmu != event->pmu ||
+	       !((event->attr.config ^ other->attr.config) & VPA_DTL_CONFIG_MASK);
+}
+
+/* A group is on together or not at all. The core has the leader's context locked. */
+static bool vpa_dtl_group_possible(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+
+	if (leader == event)
+		return true;
+	if (!vpa_dtl_compatible(event, leader))
+		return false;
+	for_each_sibling_event(sibling, leader)
+		if (!vpa_dtl_compatible(event, sibling))
+			return false;
+
+	return true;
+}
+
 static int vpa_dtl_event_init(struct perf_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -606,14 +651,18 @@ static int vpa_dtl_event_init(struct perf_event *event)
 		return -EINVAL;
 	}
 
+	if (!vpa_dtl_group_possible(event))
+		return -EINVAL;
+
 	if (has_branch_stack(event) || attr->precise_ip)
 		return -EOPNOTSUPP;
 
 	if (is_sampling_event(event)) {
 		/* An interval is all that a frequency can mean here */
 		if (attr->freq) {
-			attr->sample_period = div64_u64(NSEC_PER_SEC,
-							attr->sample_freq);
+			attr->sample_period = max_t(u64, 1,
+						    div64_u64(NSEC_PER_SEC,
+							      attr->sample_freq));
 			attr->freq = 0;
 			event->hw.sample_period = attr->sample_period;
 			event->hw.last_period = attr->sample_period;
@@ -706,7 +755,9 @@ static const struct attribute_group *vpa_dtl_attr_groups[] = {
 static struct pmu vpa_dtl_pmu = {
 	.module		= THIS_MODULE,
 	.task_ctx_nr	= perf_invalid_context,
-	.capabilities	= PERF_PMU_CAP_NO_EXCLUDE | PERF_PMU_CAP_NO_NMI,
+	/* ITRACE: tells the task that runs at the start, which may never switch */
+	.capabilities	= PERF_PMU_CAP_NO_EXCLUDE | PERF_PMU_CAP_NO_NMI |
+			  PERF_PMU_CAP_ITRACE | PERF_PMU_CAP_AUX_WAITS,
 	.attr_groups	= vpa_dtl_attr_groups,
 
 	.event_init	= vpa_dtl_event_init,

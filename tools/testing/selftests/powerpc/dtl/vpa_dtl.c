@@ -51,8 +51,8 @@ static int test_refusals(void)
 		.disabled	= 1,
 	};
 	struct dtl_event ev, second;
+	int leader, sibling, status;
 	unsigned int i;
-	int status;
 	u64 mask;
 	pid_t pid;
 
@@ -94,6 +94,33 @@ static int test_refusals(void)
 	dtl_close(&second);
 	FAIL_IF(dtl_open(&second, cpu, DTL_ALL, SEC) != -EBUSY);
 	dtl_close(&ev);
+
+	/* A group is on together, so it has one mask */
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, 0));
+	attr.sample_period = 0;
+	attr.config = DTL_CEDE;
+	FAIL_IF(syscall(SYS_perf_event_open, &attr, -1, cpu, ev.fd, 0) != -1);
+	FAIL_IF(errno != EINVAL);
+	attr.config = DTL_ALL;
+	sibling = syscall(SYS_perf_event_open, &attr, -1, cpu, ev.fd, 0);
+	FAIL_IF(sibling < 0);
+	close(sibling);
+	dtl_close(&ev);
+
+	/* … also behind a leader of another PMU */
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	leader = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+	FAIL_IF(leader < 0);
+	attr.type = dtl_type();
+	attr.config = DTL_ALL;
+	sibling = syscall(SYS_perf_event_open, &attr, -1, cpu, leader, 0);
+	FAIL_IF(sibling < 0);
+	attr.config = DTL_FAULT;
+	FAIL_IF(syscall(SYS_perf_event_open, &attr, -1, cpu, leader, 0) != -1);
+	FAIL_IF(errno != EINVAL);
+	close(sibling);
+	close(leader);
 
 	pid = fork();
 	FAIL_IF(pid < 0);
@@ -371,11 +398,13 @@ static int test_owner(void)
 	return 0;
 }
 
-/* A reader that lies about how far it has read stops its own event, no more */
+/* A reader that lies about how far it has read harms its own data, no more */
 static int test_hostile_tail(void)
 {
+	bool writes = hypervisor_writes();
 	struct dtl_event ev;
 	unsigned int i;
+	u64 count;
 
 	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS / 10));
 	FAIL_IF(dtl_map(&ev, 1, 1, false));
@@ -385,10 +414,15 @@ static int test_hostile_tail(void)
 		if (i % 8 == 0)
 			dtl_sleep(1);
 	}
-	/* the value that leaves exactly no room */
+	/* the value that leaves exactly no room: it waits, and stays on */
 	__atomic_store_n(&ev.page->aux_tail, ev.page->aux_head + 1 - ev.aux_size,
 			 __ATOMIC_RELEASE);
 	dtl_sleep(100);
+	if (writes) {
+		count = dtl_count(&ev, NULL);
+		dtl_dispatch(&ev, 20);
+		FAIL_IF(dtl_count(&ev, NULL) < count + 20);
+	}
 	dtl_disable(&ev);
 	dtl_close(&ev);
 
