@@ -792,7 +792,7 @@ static int vpadtl__set_event_name(struct powerpc_vpadtl *vpa, u64 id, const char
 	event->event_update.header.size = size;
 	event->event_update.type = PERF_EVENT_UPDATE__NAME;
 	event->event_update.id = id;
-	strcpy(event->event_update.name, name);
+	memcpy(event->event_update.name, name, strlen(name) + 1);
 	err = perf_session__deliver_synth_event(vpa->session, event, NULL);
 	free(event);
 	return err;

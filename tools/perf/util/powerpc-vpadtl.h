@@ -5,6 +5,10 @@
 #ifndef INCLUDE__PERF_POWERPC_VPADTL_H__
 #define INCLUDE__PERF_POWERPC_VPADTL_H__
 
+#include <linux/bits.h>
+
+#include <linux/bits.h>
+
 #define POWERPC_VPADTL_PMU_NAME		"vpa_dtl"
 
 /* Private data of PERF_RECORD_AUXTRACE_INFO; a file can have less of it */
@@ -19,7 +23,7 @@ enum {
 #define POWERPC_VPADTL_AUXTRACE_PRIV_SIZE (POWERPC_VPADTL_AUXTRACE_PRIV_MAX * sizeof(u64))
 
 /* POWERPC_VPADTL_FLAGS: frames run on without gaps through AUX laps */
-#define POWERPC_VPADTL_FLAG_CONTIGUOUS	(1ULL << 0)
+#define POWERPC_VPADTL_FLAG_CONTIGUOUS	BIT_ULL(0)
 
 struct perf_session;
 union perf_event;
