@@ -12,6 +12,7 @@ apt_private() {
 	[ -e $keyring ] && signed="signed-by=$keyring"
 	apt-get indextargets 'Created-By: Packages' --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
 		grep -E ' bookworm(-updates|-security)? ' | LC_ALL=C sort -u |
+		with_security |
 		while read -r uri suite comp; do
 			echo "deb [arch=$1 $signed] $uri $suite $comp"
 			echo "deb-src [lang=none $signed] $uri $suite $comp"
@@ -40,6 +41,13 @@ apt_private() {
 	fi
 }
 
+# The kernels come from the security archive, which a bare debootstrap leaves
+# out: a mirror keeps it beside the main one.
+with_security() {
+	awk '{ print } $2 ~ /-security$/ { have = 1 } $2 == "bookworm" { main = $1 }
+	     END { if (!have && sub(/\/debian\/?$/, "/debian-security", main)) print main, "bookworm-security main" }'
+}
+
 apt_do() { local arch=$1; shift; APT_CONFIG=$CACHE/apt/$arch/apt.conf apt-get -q "$@"; }
 
 # A failed index is not the end: whether the wanted package can be had decides.
@@ -62,7 +70,8 @@ apt_get_debs() {
 	shift 2
 	mkdir -p "$dir"
 	(cd "$dir" && apt_do "$arch" download "$@") ||
-		{ apt_update "$arch" && (cd "$dir" && apt_do "$arch" download "$@"); }
+		{ apt_update "$arch" && (cd "$dir" && apt_do "$arch" download "$@"); } ||
+		die "apt cannot fetch $*" "the lines above say why; if it is not found, add bookworm-security to /etc/apt"
 }
 
 # apt_get_source DIR PACKAGE: download a source package, not unpacked.
