@@ -8,6 +8,17 @@
 
 . "$TOP/lab/apt.sh"
 
+# who_signs: the user's own git identity, for all commits that the user sees.
+who_signs() {
+	local who mail
+	who=$(git -C "$TOP" config user.name || true)
+	mail=$(git -C "$TOP" config user.email || true)
+	[ -n "$who" ] && [ -n "$mail" ] ||
+		die "git does not know who signs the series off" \
+		    "set it: git config --global user.name 'Your Name' && git config --global user.email you@example.org"
+	export GIT_AUTHOR_NAME=$who GIT_AUTHOR_EMAIL=$mail GIT_COMMITTER_NAME=$who GIT_COMMITTER_EMAIL=$mail
+}
+
 # tree_patches TREE [SET]: the patches of TREE (linux-6.12, …) in order, or only
 # those of SET (powerpc, perf, qemu). The older base takes the newer base's
 # patch unless it has one of the same name; tools are for the newer base only.

@@ -19,6 +19,13 @@ check() {
 	rm -f "$check_out"
 }
 
+# somebody_signs: git has an identity for what a test commits.
+somebody_signs() {
+	git -C "$TOP" config user.email >/dev/null ||
+		export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=tester \
+			GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=tester@localhost
+}
+
 skip() { echo "ok - $1 # SKIP $2"; }
 
 # done_testing: the suite's exit status.
