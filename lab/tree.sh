@@ -127,8 +127,9 @@ tree_ready() {
 tree_commits() {
 	local tree=$1 repo=$2 head=$3 overlay p f blob mode err
 	overlay=$(tree_overlay "$tree")
-	# Not below .git, which is a file in a work tree of git worktree.
-	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series
+	# Not below .git, which is a file in a work tree of git worktree. An index a
+	# process: lab/series reads a tree that another makes ready.
+	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series.$BASHPID
 	export GIT_INDEX_FILE
 	git -C "$repo" read-tree "$head"
 	for p in $(tree_patches "$tree"); do
