@@ -35,6 +35,12 @@
 #define DEREGISTER_DTL          0x0000c00000000000ULL
 
 #define RTAS_START_CPU          0x2006
+#define RTAS_SET_INDICATOR      0x201a
+#define RTAS_SUCCESS            0
+#define RTAS_HW_ERROR           (-1)
+#define ISOLATION_STATE         9001    /* 0: isolated */
+#define ALLOCATION_STATE        9003    /* 0: unusable */
+#define DRC_CORE(core)          (0x10000000 + (core))
 
 /* The guest's memory */
 #define MAILBOX(cpu)            (0x100000 + (cpu) * 0x1000)
@@ -295,16 +301,24 @@ static char *get_script(QTestState *qts)
     return script;
 }
 
-static void start_cpu1(QTestState *qts)
+/* An RTAS call of @cpu with three arguments: its status */
+static int32_t rtas(QTestState *qts, int cpu, uint32_t token, uint32_t arg0,
+                    uint32_t arg1, uint32_t arg2)
 {
-    qtest_writel(qts, RTAS_ARGS, RTAS_START_CPU);
+    qtest_writel(qts, RTAS_ARGS, token);
     qtest_writel(qts, RTAS_ARGS + 4, 3);
     qtest_writel(qts, RTAS_ARGS + 8, 1);
-    qtest_writel(qts, RTAS_ARGS + 12, 1);
-    qtest_writel(qts, RTAS_ARGS + 16, FW_START_CPU);
-    qtest_writel(qts, RTAS_ARGS + 20, MAILBOX(1));
-    g_assert_cmpint(hcall(qts, 0, H_RTAS, RTAS_ARGS, 0, 0), ==, H_SUCCESS);
-    g_assert_cmpint(qtest_readl(qts, RTAS_ARGS + 24), ==, 0);
+    qtest_writel(qts, RTAS_ARGS + 12, arg0);
+    qtest_writel(qts, RTAS_ARGS + 16, arg1);
+    qtest_writel(qts, RTAS_ARGS + 20, arg2);
+    g_assert_cmpint(hcall(qts, cpu, H_RTAS, RTAS_ARGS, 0, 0), ==, H_SUCCESS);
+    return qtest_readl(qts, RTAS_ARGS + 24);
+}
+
+static void start_cpu1(QTestState *qts)
+{
+    g_assert_cmpint(rtas(qts, 0, RTAS_START_CPU, 1, FW_START_CPU, MAILBOX(1)),
+                    ==, RTAS_SUCCESS);
     /* It is up when it takes its first call. */
     g_assert_cmpint(hcall(qts, 1, H_PROD, 1, 0, 0), ==, H_SUCCESS);
 }
@@ -634,6 +648,51 @@ static void test_reset(const void *thread)
     qtest_quit(qts);
 }
 
+static char *core_path(QTestState *qts, int core)
+{
+    QDict *rsp = qtest_qmp(qts, "{ 'execute': 'query-hotpluggable-cpus' }");
+    char *path = NULL;
+    QListEntry *entry;
+
+    QLIST_FOREACH_ENTRY(qdict_get_qlist(rsp, "return"), entry) {
+        QDict *cpu = qobject_to(QDict, qlist_entry_obj(entry));
+
+        if (qdict_get_int(qdict_get_qdict(cpu, "props"), "core-id") == core) {
+            path = g_strdup(qdict_get_str(cpu, "qom-path"));
+        }
+    }
+    qobject_unref(rsp);
+    g_assert_nonnull(path);
+    return path;
+}
+
+/*
+ * A core goes while its log is written. It cannot release itself, however it
+ * asks for it.
+ */
+static void test_unplug(const void *thread)
+{
+    QTestState *qts = machine_start(thread, "");
+    g_autofree char *path = core_path(qts, 1);
+
+    start_cpu1(qts);
+    log_start(qts, 1, DTL_SLOTS, MASK_ALL);
+    set_script(qts, endless);
+    wait_until(get_index(qts, 1) > 100);
+    qtest_qmp_assert_success(qts, "{ 'execute': 'device_del',"
+                             " 'arguments': { 'id': %s } }", path);
+    g_assert_cmpint(rtas(qts, 1, RTAS_SET_INDICATOR, ISOLATION_STATE,
+                         DRC_CORE(1), 0), ==, RTAS_SUCCESS);
+    g_assert_cmpint(rtas(qts, 1, RTAS_SET_INDICATOR, ALLOCATION_STATE,
+                         DRC_CORE(1), 0), ==, RTAS_HW_ERROR);
+    g_assert_cmpint(rtas(qts, 0, RTAS_SET_INDICATOR, ALLOCATION_STATE,
+                         DRC_CORE(1), 0), ==, RTAS_SUCCESS);
+    qtest_qmp_eventwait(qts, "DEVICE_DELETED");
+    check_silent(qts, 1);
+    g_assert_cmpint(written(qts, 1), >, 100);
+    qtest_quit(qts);
+}
+
 static void migrate_to_file(QTestState *qts, const char *path)
 {
     g_autofree char *uri = g_strdup_printf("exec:cat > %s", path);
@@ -888,6 +947,7 @@ int main(int argc, char *argv[])
             { "prod", test_prod },
             { "deregister", test_deregister },
             { "reset", test_reset },
+            { "unplug", test_unplug },
             { "migrate", test_migrate },
             { "script", test_script },
         };
