@@ -399,3 +399,11 @@ void spapr_dtl_script_machine_init(SpaprMachineState *spapr, Error **errp)
         script_start(script);
     }
 }
+
+/* The clock of a snapshot is another one; a script has to start from there. */
+void spapr_dtl_script_post_load(SpaprMachineState *spapr)
+{
+    if (spapr->dtl.script) {
+        script_start(spapr->dtl.script);
+    }
+}

@@ -759,6 +759,99 @@ static void test_migrate(const void *thread)
     unlink(path);
 }
 
+/* Run the job that @fmt starts, by the name of "job". */
+static void G_GNUC_PRINTF(2, 3) run_job(QTestState *qts, const char *fmt, ...)
+{
+    const char *status = "";
+    QDict *rsp, *job;
+    va_list ap;
+
+    va_start(ap, fmt);
+    rsp = qtest_vqmp(qts, fmt, ap);
+    va_end(ap);
+    g_assert(qdict_haskey(rsp, "return"));
+    while (strcmp(status, "concluded")) {
+        qobject_unref(rsp);
+        rsp = qtest_qmp(qts, "{ 'execute': 'query-jobs' }");
+        job = qobject_to(QDict, qlist_peek(qdict_get_qlist(rsp, "return")));
+        status = qdict_get_str(job, "status");
+        g_usleep(1000);
+    }
+    g_assert_cmpstr(qdict_get_try_str(job, "error"), ==, NULL);
+    qobject_unref(rsp);
+    qtest_qmp_assert_success(qts, "{ 'execute': 'job-dismiss',"
+                             " 'arguments': { 'id': 'job' } }");
+}
+
+/* A disk for snapshots, in the file @path */
+static void add_disk(QTestState *qts, const char *path)
+{
+    qtest_qmp_assert_success(qts, "{ 'execute': 'blockdev-add', 'arguments': {"
+                             " 'driver': 'file', 'node-name': 'file',"
+                             " 'filename': %s } }", path);
+    run_job(qts, "{ 'execute': 'blockdev-create', 'arguments': {"
+            " 'job-id': 'job', 'options': { 'driver': 'qcow2',"
+            " 'file': 'file', 'size': 1048576 } } }");
+    qtest_qmp_assert_success(qts, "{ 'execute': 'blockdev-add', 'arguments': {"
+                             " 'driver': 'qcow2', 'node-name': 'disk',"
+                             " 'file': 'file' } }");
+}
+
+static void snapshot(QTestState *qts, const char *command, const char *tag)
+{
+    run_job(qts, "{ 'execute': %s, 'arguments': { 'job-id': 'job',"
+            " 'tag': %s, 'vmstate': 'disk', 'devices': [ 'disk' ] } }",
+            command, tag);
+}
+
+/*
+ * Back in a wait, the vCPU ends it as it would have, whatever it did since. The
+ * clock goes back as well, but the test mode does not wait for what it was.
+ */
+static void test_snapshot(const void *thread)
+{
+    QTestState *qts = machine_start(thread, "");
+    g_autofree char *path = NULL;
+    int fd = g_file_open_tmp("spapr-dtl-test-XXXXXX", &path, NULL);
+    int64_t saved, loaded;
+    uint64_t count;
+    Entry entry;
+
+    g_assert(fd >= 0);
+    close(fd);
+    add_disk(qts, path);
+    log_start(qts, 0, DTL_SLOTS, MASK_VOLUNTARY);
+    hcall_start(qts, 0, H_CEDE, 0, 0, 0, TB_FREQ);
+    g_usleep(100 * 1000);
+    g_assert(!hcall_done(qts, 0));
+    snapshot(qts, "snapshot-save", "wait");
+    g_assert_cmpint(hcall_wait(qts, 0), ==, H_SUCCESS);
+    g_assert_cmpint(get_index(qts, 0), ==, 1);
+    /* It yields */
+    qtest_qmp_assert_success(qts, "{ 'execute': 'stop' }");
+    snapshot(qts, "snapshot-load", "wait");
+    g_assert_cmpint(get_index(qts, 0), ==, 0);
+    qtest_qmp_assert_success(qts, "{ 'execute': 'cont' }");
+    g_assert_cmpint(hcall_wait(qts, 0), ==, H_SUCCESS);
+    g_assert_cmpint(get_index(qts, 0), ==, 1);
+    entry = get_slot(qts, 0, 0);
+    g_assert_cmpint(entry.preempt_reason, ==, PREEMPT_CEDE);
+    g_assert_cmpint(entry.dispatch_reason, ==, DISPATCH_DECREMENTER);
+    g_assert_cmpint(entry.waiting_to_ready, >, TB_FREQ / 10);
+
+    set_script(qts, endless);
+    snapshot(qts, "snapshot-save", "script");
+    saved = g_get_monotonic_time();
+    g_usleep(4 * G_USEC_PER_SEC);
+    snapshot(qts, "snapshot-load", "script");
+    loaded = g_get_monotonic_time();
+    count = written(qts, 0);
+    wait_until(written(qts, 0) > count + 10);
+    g_assert_cmpint(g_get_monotonic_time() - loaded, <, (loaded - saved) / 2);
+    qtest_quit(qts);
+    unlink(path);
+}
+
 static void test_script_errors(void)
 {
     static const struct {
@@ -949,6 +1042,7 @@ int main(int argc, char *argv[])
             { "reset", test_reset },
             { "unplug", test_unplug },
             { "migrate", test_migrate },
+            { "snapshot", test_snapshot },
             { "script", test_script },
         };
         int j;

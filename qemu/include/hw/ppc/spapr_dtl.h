@@ -109,6 +109,7 @@ void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n);
 void spapr_dtl_script_instance_init(struct SpaprMachineState *spapr);
 void spapr_dtl_script_machine_init(struct SpaprMachineState *spapr,
                                    Error **errp);
+void spapr_dtl_script_post_load(struct SpaprMachineState *spapr);
 void spapr_dtl_script_clear(struct SpaprMachineState *spapr);
 
 int spapr_dtl_post_load(void *opaque, int version_id);
