@@ -318,9 +318,11 @@ void spapr_dtl_exec_enter(PowerPCCPU *cpu)
  */
 static bool dtl_stop_needed(void *opaque)
 {
+    SpaprMachineClass *smc = SPAPR_MACHINE_GET_CLASS(qdev_get_machine());
     SpaprCpuState *spapr_cpu = opaque;
 
-    return dtl_kind(spapr_cpu->dtl_stop.preempt_reason) &&
+    return !smc->pre_7_2_dtl_migration &&
+        dtl_kind(spapr_cpu->dtl_stop.preempt_reason) &&
         !spapr_cpu->dtl_stop.yielded;
 }
 

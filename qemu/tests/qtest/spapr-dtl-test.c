@@ -759,6 +759,44 @@ static void test_migrate(const void *thread)
     unlink(path);
 }
 
+/* An older version of the machine does not send what its QEMU cannot load. */
+static void test_migrate_compat(void)
+{
+    static const struct {
+        const char *machine;
+        bool sent;
+    } cases[] = {
+        { "pseries-7.2", true },
+        { "pseries-7.1", false },
+    };
+    static const char name[] = "spapr_cpu/vpa/dtl/stop";
+    int i;
+
+    for (i = 0; i < ARRAY_SIZE(cases); i++) {
+        g_autofree char *path = NULL;
+        g_autofree char *args = g_strdup_printf(" -machine %s",
+                                                cases[i].machine);
+        g_autofree char *stream = NULL;
+        int fd = g_file_open_tmp("spapr-dtl-test-XXXXXX", &path, NULL);
+        QTestState *qts = machine_start("single", args);
+        gsize len;
+
+        g_assert(fd >= 0);
+        close(fd);
+        log_start(qts, 0, DTL_SLOTS, MASK_VOLUNTARY);
+        hcall_start(qts, 0, H_CEDE, 0, 0, 0, DECR_NEVER);
+        wait_until(qtest_readq(qts, MAILBOX(0) + MB_GO) &&
+                   qtest_readl(qts, VPA(0) + VPA_YIELD_COUNT) & 1);
+        migrate_to_file(qts, path);
+        qtest_quit(qts);
+
+        g_assert_true(g_file_get_contents(path, &stream, &len, NULL));
+        g_assert_cmpint(!!memmem(stream, len, name, strlen(name)), ==,
+                        cases[i].sent);
+        unlink(path);
+    }
+}
+
 /* Run the job that @fmt starts, by the name of "job". */
 static void G_GNUC_PRINTF(2, 3) run_job(QTestState *qts, const char *fmt, ...)
 {
@@ -1029,6 +1067,7 @@ int main(int argc, char *argv[])
     qtest_add_func("spapr-dtl/ring", test_ring);
     qtest_add_func("spapr-dtl/time-slice", test_time_slice);
     qtest_add_func("spapr-dtl/confer", test_confer);
+    qtest_add_func("spapr-dtl/migrate-compat", test_migrate_compat);
     qtest_add_func("spapr-dtl/script-errors", test_script_errors);
     for (i = 0; i < ARRAY_SIZE(threads); i++) {
         static const struct {
