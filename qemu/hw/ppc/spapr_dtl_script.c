@@ -21,6 +21,7 @@
 #include "hw/ppc/spapr_dtl.h"
 #include "hw/qdev-core.h"
 #include "sysemu/runstate.h"
+#include "sysemu/tcg.h"
 #include "trace.h"
 
 /* A step holds the BQL for as long as it takes to write its burst. */
@@ -183,11 +184,18 @@ static bool script_parse_field(SpaprDtlScript *script, const char *text,
     return true;
 }
 
-static bool script_check_cpu(SpaprMachineState *spapr, SpaprDtlScript *script,
-                             Error **errp)
+/* What is known only once the machine is up: its accelerator and its CPUs */
+static bool script_check_machine(SpaprMachineState *spapr,
+                                 SpaprDtlScript *script, Error **errp)
 {
     unsigned int max_cpus = MACHINE(spapr)->smp.max_cpus;
 
+    /* Not beside a hypervisor that writes the log on its own */
+    if (!tcg_enabled()) {
+        error_setg(errp, "x-dtl-script: the log is written by QEMU under TCG"
+                   " only");
+        return false;
+    }
     if (script->cpu != SCRIPT_ALL_CPUS && script->cpu >= max_cpus) {
         error_setg(errp, "x-dtl-script: cpu='%" PRIu64 "' is no number from 0"
                    " to %u, the last CPU of this machine", script->cpu,
@@ -355,9 +363,8 @@ static void script_set(Object *obj, const char *value, Error **errp)
             return;
         }
     }
-    /* Before that, -smp may not be known yet. */
     if (phase_check(PHASE_MACHINE_INITIALIZED) &&
-        !script_check_cpu(spapr, script, errp)) {
+        !script_check_machine(spapr, script, errp)) {
         return;
     }
 
@@ -395,7 +402,7 @@ void spapr_dtl_script_machine_init(SpaprMachineState *spapr, Error **errp)
 {
     SpaprDtlScript *script = spapr->dtl.script;
 
-    if (script && script_check_cpu(spapr, script, errp)) {
+    if (script && script_check_machine(spapr, script, errp)) {
         script_start(script);
     }
 }

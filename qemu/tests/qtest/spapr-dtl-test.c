@@ -890,6 +890,23 @@ static void test_snapshot(const void *thread)
     unlink(path);
 }
 
+/* Not where another hypervisor writes the log, or none */
+static void test_script_accel(void)
+{
+    QTestState *qts = qtest_initf("-nodefaults -vga none -bios %s"
+                                  " -machine pseries,"
+                                  PSERIES_DEFAULT_CAPABILITIES, firmware_path);
+    QDict *rsp = qtest_qmp(qts, "{ 'execute': 'qom-set', 'arguments': {"
+                           " 'path': '/machine', 'property': 'x-dtl-script',"
+                           " 'value': 'burst=1' } }");
+
+    g_assert_true(qdict_haskey(rsp, "error"));
+    g_assert_cmpstr(qdict_get_str(qdict_get_qdict(rsp, "error"), "desc"), ==,
+                    "x-dtl-script: the log is written by QEMU under TCG only");
+    qobject_unref(rsp);
+    qtest_quit(qts);
+}
+
 static void test_script_errors(void)
 {
     static const struct {
@@ -1068,6 +1085,7 @@ int main(int argc, char *argv[])
     qtest_add_func("spapr-dtl/time-slice", test_time_slice);
     qtest_add_func("spapr-dtl/confer", test_confer);
     qtest_add_func("spapr-dtl/migrate-compat", test_migrate_compat);
+    qtest_add_func("spapr-dtl/script-accel", test_script_accel);
     qtest_add_func("spapr-dtl/script-errors", test_script_errors);
     for (i = 0; i < ARRAY_SIZE(threads); i++) {
         static const struct {
