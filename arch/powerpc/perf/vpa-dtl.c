@@ -25,6 +25,7 @@
 
 #include <linux/capability.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -95,6 +96,9 @@ struct vpa_dtl_log {
 	unsigned int		started;	/* events */
 	u8			mask;		/* kinds they asked for, all the same */
 	bool			stuck;		/* hypervisor did not let go of ring */
+	struct irq_work		complaint;	/* about the hypervisor */
+	const char		*complaint_what;
+	long			complaint_rc;
 
 	/* The event that samples, while it is started */
 	struct perf_event	*event;
@@ -123,18 +127,24 @@ static struct vpa_dtl_header vpa_dtl_header __ro_after_init = {
  * The hypervisor's side: register the log, and let go of it
  */
 
+static void vpa_dtl_complaint(struct irq_work *work)
+{
+	struct vpa_dtl_log *log = container_of(work, struct vpa_dtl_log, complaint);
+
+	pr_warn_ratelimited("CPU %d: the hypervisor %s the log (%ld)\n",
+			    smp_processor_id(), log->complaint_what,
+			    log->complaint_rc);
+}
+
 /*
  * The scheduler may have brought us here with its locks held: a console that
- * wakes someone up would wait for them for ever, hence deferred.
+ * wakes someone up would wait for them for ever. Leave it to an interrupt.
  */
-static void vpa_dtl_complain(const char *what, long rc)
+static void vpa_dtl_complain(struct vpa_dtl_log *log, const char *what, long rc)
 {
-	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL,
-				      DEFAULT_RATELIMIT_BURST);
-
-	if (__ratelimit(&limit))
-		printk_deferred(KERN_WARNING pr_fmt("CPU %d: the hypervisor %s the log (%ld)\n"),
-				smp_processor_id(), what, rc);
+	log->complaint_what = what;
+	log->complaint_rc = rc;
+	irq_work_queue(&log->complaint);
 }
 
 /*
@@ -160,7 +170,7 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 	log->ring->enqueue_to_dispatch_time = cpu_to_be32(DISPATCH_LOG_BYTES);
 	rc = register_dtl(hard_smp_processor_id(), __pa(log->ring));
 	if (rc) {
-		vpa_dtl_complain("refuses", rc);
+		vpa_dtl_complain(log, "refuses", rc);
 		return -EIO;
 	}
 	WRITE_ONCE(vpa->dtl_enable_mask, mask);
@@ -186,7 +196,7 @@ static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	rc = unregister_dtl(hard_smp_processor_id());
 	if (rc)
-		vpa_dtl_complain("keeps", rc);
+		vpa_dtl_complain(log, "keeps", rc);
 	log->stuck = rc;
 }
 
@@ -790,6 +800,7 @@ static int __init vpa_dtl_init(void)
 		hrtimer_init(&log->timer, CLOCK_MONOTONIC,
 			     HRTIMER_MODE_REL_PINNED_HARD);
 		log->timer.function = vpa_dtl_poll;
+		init_irq_work(&log->complaint, vpa_dtl_complaint);
 	}
 
 	return perf_pmu_register(&vpa_dtl_pmu, "vpa_dtl", -1);
@@ -798,7 +809,11 @@ module_init(vpa_dtl_init);
 
 static void __exit vpa_dtl_exit(void)
 {
+	int cpu;
+
 	perf_pmu_unregister(&vpa_dtl_pmu);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(&vpa_dtl_logs, cpu)->complaint);
 }
 module_exit(vpa_dtl_exit);
 
