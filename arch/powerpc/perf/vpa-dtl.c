@@ -498,14 +498,7 @@ static int vpa_dtl_event_start(struct perf_event *event)
 	return 0;
 }
 
-static void vpa_dtl_start(struct perf_event *event, int flags)
-{
-	/* There is nobody to tell of an error: the event stays stopped */
-	if (event->hw.state & PERF_HES_STOPPED)
-		vpa_dtl_event_start(event);
-}
-
-static void vpa_dtl_stop(struct perf_event *event, int flags)
+static void vpa_dtl_event_stop(struct perf_event *event)
 {
 	struct vpa_dtl_log *log = this_cpu_ptr(&vpa_dtl_logs);
 
@@ -526,6 +519,24 @@ static void vpa_dtl_stop(struct perf_event *event, int flags)
 	}
 }
 
+/*
+ * Between add and del the core starts and stops an event for a new period, and
+ * stops it for a change of its buffers: any event of a PMU with an AUX area, but
+ * one that counts has none. It would stay stopped, and say nothing.
+ */
+static void vpa_dtl_stop(struct perf_event *event, int flags)
+{
+	if (is_sampling_event(event))
+		vpa_dtl_event_stop(event);
+}
+
+static void vpa_dtl_start(struct perf_event *event, int flags)
+{
+	/* There is nobody to tell of an error: the event stays stopped */
+	if (event->hw.state & PERF_HES_STOPPED)
+		vpa_dtl_event_start(event);
+}
+
 static int vpa_dtl_add(struct perf_event *event, int flags)
 {
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -535,7 +546,7 @@ static int vpa_dtl_add(struct perf_event *event, int flags)
 
 static void vpa_dtl_del(struct perf_event *event, int flags)
 {
-	vpa_dtl_stop(event, PERF_EF_UPDATE);
+	vpa_dtl_event_stop(event);
 }
 
 /*

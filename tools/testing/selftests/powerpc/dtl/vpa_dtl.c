@@ -331,6 +331,36 @@ static int test_counting(void)
 	return 0;
 }
 
+/* An event that counts goes on when its page is mapped and unmapped */
+static int test_counting_mapped(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct dtl_event ev;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, 0));
+	dtl_enable(&ev);
+	ev.data_size = page;
+	ev.page = mmap(NULL, page + ev.data_size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED, ev.fd, 0);
+	FAIL_IF(ev.page == MAP_FAILED);
+	FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+
+	/* it has no use for an AUX area */
+	ev.page->aux_offset = page + ev.data_size;
+	ev.page->aux_size = page;
+	FAIL_IF(mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ev.fd,
+		     ev.page->aux_offset) != MAP_FAILED);
+	FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+
+	FAIL_IF(munmap(ev.page, page + ev.data_size));
+	ev.page = NULL;
+	FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+	dtl_close(&ev);
+
+	return 0;
+}
+
 /* The newest wins, in whole frames */
 static int test_overwrite(void)
 {
@@ -495,6 +525,7 @@ int main(void)
 	rc |= run(test_data_full, "vpa_dtl_data_full");
 	rc |= run(test_kinds, "vpa_dtl_kinds");
 	rc |= run(test_counting, "vpa_dtl_counting");
+	rc |= run(test_counting_mapped, "vpa_dtl_counting_mapped");
 	rc |= run(test_overwrite, "vpa_dtl_overwrite");
 	rc |= run(test_owner, "vpa_dtl_owner");
 	rc |= run(test_hostile_tail, "vpa_dtl_hostile_tail");
