@@ -462,16 +462,8 @@ static int vpa_dtl_event_start(struct perf_event *event)
 {
 	struct vpa_dtl_log *log = this_cpu_ptr(&vpa_dtl_logs);
 	u8 mask = event->attr.config & VPA_DTL_CONFIG_MASK;
-	struct perf_output_handle handle;
 	u64 from;
 	int rc;
-
-	if (is_sampling_event(event)) {
-		/* No AUX area to write to: not now, maybe later */
-		if (!perf_aux_output_begin(&handle, event))
-			return -ENOBUFS;
-		perf_aux_output_end(&handle, 0);
-	}
 
 	/* The log is on for other kinds: perf lets the events take turns */
 	if (log->started && log->mask != mask)
@@ -530,18 +522,33 @@ static void vpa_dtl_stop(struct perf_event *event, int flags)
 		vpa_dtl_event_stop(event);
 }
 
+/*
+ * Without room in the AUX area as well, which the poll waits for: nobody would
+ * start the event when there is some. There is nobody to tell of an error either:
+ * the event stays stopped.
+ */
 static void vpa_dtl_start(struct perf_event *event, int flags)
 {
-	/* There is nobody to tell of an error: the event stays stopped */
 	if (event->hw.state & PERF_HES_STOPPED)
 		vpa_dtl_event_start(event);
 }
 
 static int vpa_dtl_add(struct perf_event *event, int flags)
 {
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	struct perf_output_handle handle;
 
-	return flags & PERF_EF_START ? vpa_dtl_event_start(event) : 0;
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (!(flags & PERF_EF_START))
+		return 0;
+
+	if (is_sampling_event(event)) {
+		/* No AUX area to write to: not now, the core tries again */
+		if (!perf_aux_output_begin(&handle, event))
+			return -ENOBUFS;
+		perf_aux_output_end(&handle, 0);
+	}
+
+	return vpa_dtl_event_start(event);
 }
 
 static void vpa_dtl_del(struct perf_event *event, int flags)

@@ -266,6 +266,36 @@ static int test_data_full(void)
 	return 0;
 }
 
+/* A new period while there is no room is no end */
+static int test_period(void)
+{
+	static const u64 periods[] = { 1, MS, 1ULL << 62 };
+	u64 zero = 0, too_long = 1ULL << 63;
+	struct dtl_event ev;
+	unsigned int i;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 8, 1, false));
+	dtl_enable(&ev);
+	FAIL_IF(!ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &zero) || errno != EINVAL);
+	FAIL_IF(!ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &too_long) || errno != EINVAL);
+	for (i = 0; i < 2 * ARRAY_SIZE(periods); i++) {
+		if (i % 2)
+			dtl_dispatch(&ev, ev.aux_size / DTL_FRAME + 100);
+		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i / 2]));
+		FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+		dtl_read(&ev, DTL_ALL);
+	}
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(!ev.truncated || ev.backwards);
+	dtl_close(&ev);
+
+	return 0;
+}
+
 /* Each kind of event logs its kind, and the ones that count agree */
 static int test_kinds(void)
 {
@@ -523,6 +553,7 @@ int main(void)
 	rc |= run(test_laps, "vpa_dtl_laps");
 	rc |= run(test_full, "vpa_dtl_full");
 	rc |= run(test_data_full, "vpa_dtl_data_full");
+	rc |= run(test_period, "vpa_dtl_period");
 	rc |= run(test_kinds, "vpa_dtl_kinds");
 	rc |= run(test_counting, "vpa_dtl_counting");
 	rc |= run(test_counting_mapped, "vpa_dtl_counting_mapped");
