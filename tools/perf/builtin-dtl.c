@@ -235,6 +235,8 @@ struct perf_dtl;
 /**
  * struct dtl_command - A subcommand that reads a recording.
  * @name: its name
+ * @options: of its command line
+ * @parse: look at the values of its own options
  * @streams: it prints while it reads
  * @start: before the first event
  * @entry: an entry that was counted
@@ -246,6 +248,8 @@ struct perf_dtl;
  */
 struct dtl_command {
 	const char	*name;
+	const struct option *options;
+	int		(*parse)(struct perf_dtl *dtl);
 	bool		streams;
 	int		(*start)(struct perf_dtl *dtl);
 	int		(*entry)(struct perf_dtl *dtl, struct dtl_cpu *cpu,
@@ -835,11 +839,6 @@ static char *dtl__place(struct perf_dtl *dtl, const struct dtl_entry *entry)
 
 /* From here on: perf dtl report */
 
-static int report__start(struct perf_dtl *dtl)
-{
-	return dtl__init_groups(dtl);
-}
-
 /* Keep the worst, of equals the first. */
 static int report__worst(struct perf_dtl *dtl, const struct dtl_cpu *cpu,
 			 const struct dtl_entry *entry, u64 stolen)
@@ -1310,11 +1309,6 @@ static const struct dtl_sort dtl_sorts[] = {
 	{ "p99", sort_p99 },
 	{ "max", sort_max },
 };
-
-static int latency__start(struct perf_dtl *dtl)
-{
-	return dtl__init_groups(dtl);
-}
 
 static int latency__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu, const struct dtl_entry *entry)
 {
@@ -1951,11 +1945,6 @@ static const char *chart_task_name(const void *task, char *buf, size_t size)
 	return thread_label(group->thread, buf, size);
 }
 
-static int timechart__start(struct perf_dtl *dtl)
-{
-	return dtl__init_groups(dtl);
-}
-
 static int timechart__init(struct perf_dtl *dtl)
 {
 	if (dtl->chart.lanes)
@@ -2045,56 +2034,6 @@ static int timechart__print(struct perf_dtl *dtl)
 	printf("%s: %" PRIu64 " virtual processors\n", dtl->output_name, totals.nr_cpus);
 	return 0;
 }
-
-static const struct dtl_command dtl_commands[] = {
-	{
-		.name		= "report",
-		.start		= report__start,
-		.entry		= report__entry,
-		.print		= report__print,
-	},
-	{
-		.name		= "latency",
-		.start		= latency__start,
-		.entry		= latency__entry,
-		.print		= latency__print,
-	},
-	{
-		.name		= "hist",
-		.entry		= hist__entry,
-		.print		= hist__print,
-	},
-	{
-		.name		= "timehist",
-		.streams	= true,
-		.start		= timehist__start,
-		.entry		= timehist__entry,
-		.lost		= timehist__lost,
-		.error		= timehist__error,
-		.print		= timehist__print,
-	},
-	{
-		.name		= "dispersion",
-		.entry		= dispersion__entry,
-		.void_span	= dispersion__void,
-		.print		= dispersion__print,
-	},
-	{
-		.name		= "interval",
-		.entry		= interval__entry,
-		.void_span	= interval__void,
-		.lost		= interval__lost,
-		.print		= interval__print,
-	},
-	{
-		.name		= "timechart",
-		.start		= timechart__start,
-		.entry		= timechart__entry,
-		.void_span	= timechart__void,
-		.lost		= timechart__lost,
-		.print		= timechart__print,
-	},
-};
 
 /* From here on: the events of a recording */
 
@@ -2639,7 +2578,7 @@ static int parse_reasons(struct perf_dtl *dtl)
 	return err;
 }
 
-static int parse_by(struct perf_dtl *dtl)
+static int latency__parse(struct perf_dtl *dtl)
 {
 	size_t i;
 
@@ -2660,7 +2599,7 @@ static int parse_by(struct perf_dtl *dtl)
 	return dtl->by && dtl->sort ? 0 : -EINVAL;
 }
 
-static int parse_every(struct perf_dtl *dtl)
+static int interval__parse(struct perf_dtl *dtl)
 {
 	static const struct {
 		const char *name;
@@ -2714,10 +2653,8 @@ static int dtl__parse(struct perf_dtl *dtl, bool csv)
 	}
 	if (dtl->reason_list)
 		err = parse_reasons(dtl);
-	if (!err && !strcmp(dtl->command->name, "latency"))
-		err = parse_by(dtl);
-	if (!err && !strcmp(dtl->command->name, "interval"))
-		err = parse_every(dtl);
+	if (!err && dtl->command->parse)
+		err = dtl->command->parse(dtl);
 	return err;
 }
 
@@ -2759,69 +2696,137 @@ static int cmd_dtl_record(int argc, const char **argv)
 	return i;
 }
 
-int cmd_dtl(int argc, const char **argv)
-{
-	static struct perf_dtl dtl = {
-		.by_str		= "task",
-		.sort_str	= "total",
-		.every_str	= "100ms",
-		.output_name	= "output.svg",
-	};
-	const struct option dtl_options[] = {
+static struct perf_dtl perf_dtl = {
+	.by_str		= "task",
+	.sort_str	= "total",
+	.every_str	= "100ms",
+	.output_name	= "output.svg",
+};
+
+static const struct option dtl_options[] = {
 	OPT_STRING('i', "input", &input_name, "file", "input file name"),
 	OPT_INCR('v', "verbose", &verbose, "be more verbose"),
-	OPT_BOOLEAN('f', "force", &dtl.force, "don't complain, do it"),
+	OPT_BOOLEAN('f', "force", &perf_dtl.force, "don't complain, do it"),
 	OPT_END()
-	};
-	const struct option common_options[] = {
-	OPT_STRING('C', "cpu", &dtl.cpu_list, "cpu", "list of CPUs"),
-	OPT_STRING(0, "time", &dtl.time_str, "str", "time span (start,stop)"),
+};
+
+static const struct option common_options[] = {
+	OPT_STRING('C', "cpu", &perf_dtl.cpu_list, "cpu", "list of CPUs"),
+	OPT_STRING(0, "time", &perf_dtl.time_str, "str", "time span (start,stop)"),
 	OPT_STRING(0, "comm", &symbol_conf.comm_list_str, "comm[,comm...]",
 		   "only entries of these commands"),
 	OPT_STRING(0, "pid", &symbol_conf.pid_list_str, "pid[,pid...]",
 		   "only entries of these processes"),
-	OPT_STRING(0, "reason", &dtl.reason_list, "reason[,reason...]",
+	OPT_STRING(0, "reason", &perf_dtl.reason_list, "reason[,reason...]",
 		   "only entries with one of these preempt or dispatch reasons"),
 	OPT_STRING('k', "vmlinux", &symbol_conf.vmlinux_name, "file", "vmlinux pathname"),
 	OPT_STRING(0, "kallsyms", &symbol_conf.kallsyms_name, "file", "kallsyms pathname"),
 	OPT_STRING(0, "symfs", &symbol_conf.symfs, "directory",
 		   "look for files with symbols relative to this directory"),
 	OPT_PARENT(dtl_options)
-	};
-	const struct option output_options[] = {
-	OPT_STRING('x', "field-separator", &dtl.out.separator, "separator",
+};
+
+static const struct option output_options[] = {
+	OPT_STRING('x', "field-separator", &perf_dtl.out.separator, "separator",
 		   "print CSV with this separator"),
-	OPT_BOOLEAN(0, "json", &dtl.json, "print JSON"),
+	OPT_BOOLEAN(0, "json", &perf_dtl.json, "print JSON"),
 	OPT_PARENT(common_options)
-	};
-	const struct option latency_options[] = {
-	OPT_STRING(0, "by", &dtl.by_str, "key",
+};
+
+static const struct option latency_options[] = {
+	OPT_STRING(0, "by", &perf_dtl.by_str, "key",
 		   "one line each cpu, task (default), function, reason or processor"),
-	OPT_STRING('s', "sort", &dtl.sort_str, "key",
+	OPT_STRING('s', "sort", &perf_dtl.sort_str, "key",
 		   "sort by total (default), count, avg, p50, p95, p99 or max of the stolen time"),
-	OPT_UINTEGER('l', "limit", &dtl.limit, "show only so many lines"),
+	OPT_UINTEGER('l', "limit", &perf_dtl.limit, "show only so many lines"),
 	OPT_PARENT(output_options)
-	};
-	const struct option timehist_options[] = {
-	OPT_BOOLEAN('s', "summary", &dtl.summary, "show only a summary"),
-	OPT_BOOLEAN('S', "with-summary", &dtl.with_summary, "show the entries and a summary"),
+};
+
+static const struct option timehist_options[] = {
+	OPT_BOOLEAN('s', "summary", &perf_dtl.summary, "show only a summary"),
+	OPT_BOOLEAN('S', "with-summary", &perf_dtl.with_summary, "show the entries and a summary"),
 	OPT_PARENT(output_options)
-	};
-	const struct option interval_options[] = {
-	OPT_STRING(0, "every", &dtl.every_str, "time",
+};
+
+static const struct option interval_options[] = {
+	OPT_STRING(0, "every", &perf_dtl.every_str, "time",
 		   "length of an interval, such as 100ms (default)"),
 	OPT_PARENT(output_options)
-	};
-	const struct option timechart_options[] = {
-	OPT_STRING('o', "output", &dtl.output_name, "file", "output file name (output.svg)"),
+};
+
+static const struct option timechart_options[] = {
+	OPT_STRING('o', "output", &perf_dtl.output_name, "file", "output file name (output.svg)"),
 	OPT_PARENT(common_options)
-	};
+};
+
+static const struct dtl_command dtl_commands[] = {
+	{
+		.name		= "report",
+		.options	= output_options,
+		.start		= dtl__init_groups,
+		.entry		= report__entry,
+		.print		= report__print,
+	},
+	{
+		.name		= "latency",
+		.options	= latency_options,
+		.parse		= latency__parse,
+		.start		= dtl__init_groups,
+		.entry		= latency__entry,
+		.print		= latency__print,
+	},
+	{
+		.name		= "hist",
+		.options	= output_options,
+		.entry		= hist__entry,
+		.print		= hist__print,
+	},
+	{
+		.name		= "timehist",
+		.options	= timehist_options,
+		.streams	= true,
+		.start		= timehist__start,
+		.entry		= timehist__entry,
+		.lost		= timehist__lost,
+		.error		= timehist__error,
+		.print		= timehist__print,
+	},
+	{
+		.name		= "dispersion",
+		.options	= output_options,
+		.entry		= dispersion__entry,
+		.void_span	= dispersion__void,
+		.print		= dispersion__print,
+	},
+	{
+		.name		= "interval",
+		.options	= interval_options,
+		.parse		= interval__parse,
+		.entry		= interval__entry,
+		.void_span	= interval__void,
+		.lost		= interval__lost,
+		.print		= interval__print,
+	},
+	{
+		.name		= "timechart",
+		.options	= timechart_options,
+		.start		= dtl__init_groups,
+		.entry		= timechart__entry,
+		.void_span	= timechart__void,
+		.lost		= timechart__lost,
+		.print		= timechart__print,
+	},
+};
+
+int cmd_dtl(int argc, const char **argv)
+{
 	const char *dtl_usage[2] = { NULL, };
 	const char * const dtl_subcommands[] = {
 		"record", "report", "latency", "hist", "timehist", "dispersion", "interval",
 		"timechart", NULL
 	};
-	const struct option *options = output_options;
+	struct perf_dtl *dtl = &perf_dtl;
+	struct perf_tool *tool = &dtl->tool;
 	char usage_str[64];
 	const char * const usage[] = { usage_str, NULL };
 	size_t i;
@@ -2836,51 +2841,42 @@ int cmd_dtl(int argc, const char **argv)
 
 	for (i = 0; i < ARRAY_SIZE(dtl_commands); i++) {
 		if (!strcmp(argv[0], dtl_commands[i].name))
-			dtl.command = &dtl_commands[i];
+			dtl->command = &dtl_commands[i];
 	}
-	if (!dtl.command)
+	if (!dtl->command)
 		usage_with_options(dtl_usage, dtl_options);
 
-	if (!strcmp(argv[0], "latency"))
-		options = latency_options;
-	else if (!strcmp(argv[0], "timehist"))
-		options = timehist_options;
-	else if (!strcmp(argv[0], "interval"))
-		options = interval_options;
-	else if (!strcmp(argv[0], "timechart"))
-		options = timechart_options;
-
-	snprintf(usage_str, sizeof(usage_str), "perf dtl %s [<options>]", dtl.command->name);
-	argc = parse_options(argc, argv, options, usage, 0);
+	snprintf(usage_str, sizeof(usage_str), "perf dtl %s [<options>]", dtl->command->name);
+	argc = parse_options(argc, argv, dtl->command->options, usage, 0);
 	if (argc)
-		usage_with_options(usage, options);
-	if (dtl__parse(&dtl, dtl.out.separator))
+		usage_with_options(usage, dtl->command->options);
+	if (dtl__parse(dtl, dtl->out.separator))
 		return -1;
 
-	perf_tool__init(&dtl.tool, /*ordered_events=*/true);
-	dtl.tool.sample			= process_sample;
-	dtl.tool.lost			= process_lost;
-	dtl.tool.lost_samples		= process_lost_samples;
-	dtl.tool.aux			= process_aux;
-	dtl.tool.auxtrace_info		= perf_event__process_auxtrace_info;
-	dtl.tool.auxtrace		= perf_event__process_auxtrace;
-	dtl.tool.auxtrace_error		= process_auxtrace_error;
-	dtl.tool.comm			= process_comm;
-	dtl.tool.fork			= process_fork;
-	dtl.tool.exit			= process_exit;
-	dtl.tool.mmap			= perf_event__process_mmap;
-	dtl.tool.mmap2			= perf_event__process_mmap2;
-	dtl.tool.namespaces		= perf_event__process_namespaces;
-	dtl.tool.ksymbol		= perf_event__process_ksymbol;
-	dtl.tool.attr			= perf_event__process_attr;
-	dtl.tool.event_update		= perf_event__process_event_update;
-	dtl.tool.tracing_data		= perf_event__process_tracing_data;
-	dtl.tool.build_id		= perf_event__process_build_id;
-	dtl.tool.id_index		= perf_event__process_id_index;
-	dtl.tool.feature		= process_feature;
-	dtl.tool.ordering_requires_timestamps = true;
+	perf_tool__init(tool, /*ordered_events=*/true);
+	tool->sample		= process_sample;
+	tool->lost		= process_lost;
+	tool->lost_samples	= process_lost_samples;
+	tool->aux		= process_aux;
+	tool->auxtrace_info	= perf_event__process_auxtrace_info;
+	tool->auxtrace		= perf_event__process_auxtrace;
+	tool->auxtrace_error	= process_auxtrace_error;
+	tool->comm		= process_comm;
+	tool->fork		= process_fork;
+	tool->exit		= process_exit;
+	tool->mmap		= perf_event__process_mmap;
+	tool->mmap2		= perf_event__process_mmap2;
+	tool->namespaces	= perf_event__process_namespaces;
+	tool->ksymbol		= perf_event__process_ksymbol;
+	tool->attr		= perf_event__process_attr;
+	tool->event_update	= perf_event__process_event_update;
+	tool->tracing_data	= perf_event__process_tracing_data;
+	tool->build_id		= perf_event__process_build_id;
+	tool->id_index		= perf_event__process_id_index;
+	tool->feature		= process_feature;
+	tool->ordering_requires_timestamps = true;
 	/* What is lost is told as part of the output */
-	dtl.tool.no_warn		= true;
+	tool->no_warn		= true;
 
-	return dtl__run(&dtl) ? -1 : 0;
+	return dtl__run(dtl) ? -1 : 0;
 }
