@@ -436,19 +436,28 @@ static void dtl_group__add(struct dtl_group *group, const struct dtl_entry *entr
 	group->logged.queued += entry->waits.queued;
 }
 
-static struct dtl_group *dtl__task_group(struct perf_dtl *dtl, struct dtl_cpu *cpu,
-					 const struct dtl_entry *entry, unsigned int nr_hist)
+/* Out of line, that dtl__task_group() is short */
+static noinline struct dtl_group *dtl__find_task_group(struct perf_dtl *dtl, struct dtl_cpu *cpu,
+						       const struct dtl_entry *entry,
+						       unsigned int nr_hist)
 {
-	struct dtl_group *group = cpu->group;
-
-	if (group && group->thread == entry->thread)
-		return group;
+	struct dtl_group *group;
 
 	group = dtl__group(dtl, (long)entry->thread, nr_hist);
 	if (group && !group->thread && entry->thread)
 		group->thread = thread__get(entry->thread);
 	cpu->group = group;
 	return group;
+}
+
+static struct dtl_group *dtl__task_group(struct perf_dtl *dtl, struct dtl_cpu *cpu,
+					 const struct dtl_entry *entry, unsigned int nr_hist)
+{
+	struct dtl_group *group = cpu->group;
+
+	if (likely(group && group->thread == entry->thread))
+		return group;
+	return dtl__find_task_group(dtl, cpu, entry, nr_hist);
 }
 
 static void dtl__exit_groups(struct perf_dtl *dtl, unsigned int nr_hist)

@@ -104,19 +104,19 @@ void dtl_hist__exit(struct dtl_hist *hist);
 static inline bool dtl_span__split(struct dtl_span *span, u64 ticks,
 				   const struct dtl_waits *waits, bool gap)
 {
-	u64 left = ticks;
+	u64 sum = waits->waiting + dtl_waits__stolen(waits);
+	bool fits = sum <= ticks;
+	u64 left = fits ? ticks - sum : 0;
 
-	span->in.queued = min(waits->queued, left);
-	left -= span->in.queued;
-	span->in.ready = min(waits->ready, left);
-	left -= span->in.ready;
-	span->in.waiting = min(waits->waiting, left);
-	left -= span->in.waiting;
+	span->in = *waits;
+	if (unlikely(!fits)) {
+		span->in.queued = min(waits->queued, ticks);
+		span->in.ready = min(waits->ready, ticks - span->in.queued);
+		span->in.waiting = ticks - dtl_waits__stolen(&span->in);
+	}
 	span->running = gap ? 0 : left;
 	span->unknown = gap ? left : 0;
-
-	return span->in.queued == waits->queued && span->in.ready == waits->ready &&
-	       span->in.waiting == waits->waiting;
+	return fits;
 }
 
 /**
