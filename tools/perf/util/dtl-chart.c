@@ -30,6 +30,9 @@
 #define BOTTOM		12
 #define FONT_SIZE	11
 #define CHAR_WIDTH	6.7	/* of a monospaced font of that size, and some more */
+#define STEPS		2	/* of height, in a pixel */
+#define MAX_COLUMNS	1024	/* none is narrower than a pixel */
+#define MANY_LANES	32	/* more than these are drawn coarser */
 
 static const struct {
 	const char *name;
@@ -41,10 +44,7 @@ static const struct {
 	[DTL_STATE_UNKNOWN]	= { "gap",	"#b79ae0" },
 };
 
-/*
- * From the bottom of a lane to its top: stolen time stands on the ground. The
- * last is drawn over the others.
- */
+/* From the bottom of a lane to its top: stolen time stands on the ground. */
 static const enum dtl_state stack[DTL_STATE_MAX] = {
 	DTL_STATE_STOLEN, DTL_STATE_RUNNING, DTL_STATE_WAITING, DTL_STATE_UNKNOWN,
 };
@@ -204,6 +204,12 @@ int dtl_chart__lose(struct dtl_chart *chart, unsigned int cpu, u64 entries)
 	return 0;
 }
 
+/* Bins that the time drawn fills; the last of them perhaps in part */
+static u64 dtl_chart__columns(const struct dtl_chart *chart)
+{
+	return DIV_ROUND_UP(chart->end - chart->base, chart->bin_ns);
+}
+
 static double time_to_x(const struct dtl_chart *chart, u64 ns)
 {
 	u64 span = max(chart->end - chart->base, (u64)1);
@@ -282,60 +288,94 @@ static void write_grid(const struct dtl_chart *chart, FILE *fp, double bottom)
 	}
 }
 
-/*
- * One state of a lane as one outline: it starts where what is below it ends. Runs
- * of equal height are one step.
- */
-static void write_state(const struct dtl_chart *chart, FILE *fp, const struct dtl_lane *lane,
-			unsigned int level, double y, int height)
+/* The length of a bin, in ns */
+static u64 bin_width(const struct dtl_chart *chart, u64 bin)
 {
-	u64 nr = DIV_ROUND_UP(chart->end - chart->base, chart->bin_ns), bin;
-	enum dtl_state state = stack[level];
-	int low = 0, high = 0, last_low = 0, last_high = 0;
-	double x = 0, from = 0;
+	return min(chart->bin_ns, chart->end - chart->base - bin * chart->bin_ns);
+}
+
+/* The height of the lowest states of a bin in STEPS of a pixel */
+static unsigned int bin_height(const struct dtl_chart *chart, const struct dtl_lane *lane, u64 bin,
+			       unsigned int nr_states, int height)
+{
+	u64 width = bin_width(chart, bin), ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr_states; i++)
+		ns += lane->bins[bin].ns[stack[i]];
+	return (min(ns, width) * height * STEPS + width / 2) / width;
+}
+
+/*
+ * One state of a lane and what is below it, as an area from the ground up; the
+ * states below are drawn over it. Runs of equal height are one step.
+ */
+static void write_area(const struct dtl_chart *chart, FILE *fp, const struct dtl_lane *lane,
+		       unsigned int level, int height)
+{
+	u64 nr = dtl_chart__columns(chart), bin, first = 0;
+	int now = 0, next;
+
+	fprintf(fp, "<path fill=\"%s\" d=\"M0 0", states[stack[level]].color);
+	for (bin = 0; bin < nr; bin++) {
+		next = bin_height(chart, lane, bin, level + 1, height);
+		if (next == now)
+			continue;
+		if (bin > first)
+			fprintf(fp, "h%" PRIu64, bin - first);
+		fprintf(fp, "v%d", next - now);
+		now = next;
+		first = bin;
+	}
+	if (now)
+		fprintf(fp, "H%.6g", (double)(chart->end - chart->base) / chart->bin_ns);
+	fputs("V0z\"/>\n", fp);
+}
+
+/* Gaps stand on top of all else. One is seen, be it ever so short. */
+static void write_gaps(const struct dtl_chart *chart, FILE *fp, const struct dtl_lane *lane,
+		       int height)
+{
+	u64 nr = dtl_chart__columns(chart), bin;
 	bool any = false;
 
-	for (bin = 0; bin <= nr; bin++) {
-		u64 below = 0, ns = 0, width = chart->bin_ns;
-		unsigned int i;
+	for (bin = 0; bin < nr; bin++) {
+		int low, high;
 
-		low = 0;
-		high = 0;
-		if (bin < nr) {
-			width = min(width, chart->end - chart->base - bin * chart->bin_ns);
-			for (i = 0; i < level; i++)
-				below += lane->bins[bin].ns[stack[i]];
-			ns = lane->bins[bin].ns[state];
-			/* Halves of a pixel */
-			low = min(below, width) * height * 2 / width;
-			high = min(below + ns, width) * height * 2 / width;
-			/* A gap is seen, be it ever so short */
-			if (state == DTL_STATE_UNKNOWN && ns && high - low < height / 2)
-				low = high - height / 2;
-		}
-		x = time_to_x(chart, min(bin * chart->bin_ns, chart->end - chart->base));
-		if (low == last_low && high == last_high)
+		if (!lane->bins[bin].ns[DTL_STATE_UNKNOWN])
 			continue;
-		if (last_high > last_low) {
-			if (!any)
-				fprintf(fp, "<path fill=\"%s\" d=\"", states[state].color);
-			any = true;
-			fprintf(fp, "M%.1f %.1fH%.1fV%.1fH%.1fz", from, y + height - last_low / 2.0,
-				x, y + height - last_high / 2.0, from);
-		}
-		last_low = low;
-		last_high = high;
-		from = x;
+		low = bin_height(chart, lane, bin, DTL_STATE_MAX - 1, height);
+		high = bin_height(chart, lane, bin, DTL_STATE_MAX, height);
+		low = min(low, max(0, high - height * STEPS / 2));
+		if (!any)
+			fprintf(fp, "<path fill=\"%s\" d=\"", states[DTL_STATE_UNKNOWN].color);
+		any = true;
+		fprintf(fp, "M%" PRIu64 " %dV%dh%.6gV%dz", bin, low, high,
+			1.0 * bin_width(chart, bin) / chart->bin_ns, low);
 	}
 	if (any)
 		fputs("\"/>\n", fp);
+}
+
+/* The states of a lane; one column is a bin there, and one up a STEPS-th of a pixel. */
+static void write_states(const struct dtl_chart *chart, FILE *fp, const struct dtl_lane *lane,
+			 double y, int height)
+{
+	unsigned int level = DTL_STATE_MAX - 1;
+
+	fprintf(fp, "<g transform=\"translate(%d %.1f) scale(%.6g %.6g)\">\n", LEFT, y + height,
+		time_to_x(chart, chart->bin_ns) - LEFT, -1.0 / STEPS);
+	while (level--)
+		write_area(chart, fp, lane, level, height);
+	write_gaps(chart, fp, lane, height);
+	fputs("</g>\n", fp);
 }
 
 /* Names of tasks, where one has a run of bins that has room for it */
 static void write_tasks(const struct dtl_chart *chart, FILE *fp, const struct dtl_lane *lane,
 			double y)
 {
-	u64 nr = DIV_ROUND_UP(chart->end - chart->base, chart->bin_ns), bin, first = 0;
+	u64 nr = dtl_chart__columns(chart), bin, first = 0;
 	const char *name;
 	double x, width;
 	char buf[64];
@@ -372,7 +412,7 @@ static int lane_height(unsigned int nr)
 {
 	if (nr <= 4)
 		return 40;
-	return nr <= 32 ? 24 : 14;
+	return nr <= MANY_LANES ? 24 : 14;
 }
 
 /**
@@ -382,24 +422,27 @@ static int lane_height(unsigned int nr)
  * @title: first line
  * @note: second line, such as what was lost
  *
+ * Columns narrower than a pixel become one, and of many lanes such of two; the
+ * shares at the right do not change by that. A lane takes 20 kB at most.
  * Whether it was written is for the caller to see from @fp.
  */
-void dtl_chart__write(const struct dtl_chart *chart, FILE *fp, const char *title,
-		      const char *note)
+void dtl_chart__write(struct dtl_chart *chart, FILE *fp, const char *title, const char *note)
 {
-	unsigned int cpu, level, nr = 0;
+	unsigned int cpu, state, nr = 0;
 	double y = TOP, bottom;
 	char buf[64];
 	int height;
 
 	for (cpu = 0; cpu < chart->nr_lanes; cpu++)
 		nr += !!chart->lanes[cpu].bins;
+	while (dtl_chart__columns(chart) > (nr <= MANY_LANES ? MAX_COLUMNS : MAX_COLUMNS / 2))
+		dtl_chart__fold(chart);
 	height = lane_height(nr);
 	bottom = TOP + nr * (height + 3);
 
 	fprintf(fp, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"%d\" height=\"%.0f\">\n"
-		"<style>text { font: %dpx monospace; fill: #222; } .grid { stroke: #c4c4c4; stroke-width: 0.5; fill: none; } .title { font-size: 14px; font-weight: bold; }</style>\n"
+		"<style>text { font: %dpx monospace; fill: #222; stroke: #fff; stroke-width: 2px; stroke-opacity: 0.6; paint-order: stroke; } .grid { stroke: #c4c4c4; stroke-width: 0.5; fill: none; } .title { font-size: 14px; font-weight: bold; }</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		LEFT + PLOT_WIDTH + RIGHT, bottom + BOTTOM, FONT_SIZE);
 	fprintf(fp, "<text class=\"title\" x=\"%d\" y=\"20\">", LEFT);
@@ -419,10 +462,9 @@ void dtl_chart__write(const struct dtl_chart *chart, FILE *fp, const char *title
 		if (!lane->bins)
 			continue;
 
-		for (level = 0; level < DTL_STATE_MAX; level++) {
-			write_state(chart, fp, lane, level, y, height);
-			total += lane->total[level];
-		}
+		for (state = 0; state < DTL_STATE_MAX; state++)
+			total += lane->total[state];
+		write_states(chart, fp, lane, y, height);
 		snprintf(buf, sizeof(buf), "CPU %u", cpu);
 		write_text(fp, LEFT - 6, text_y, "end", buf);
 		if (total)

@@ -68,7 +68,6 @@ int dtl_chart__add(struct dtl_chart *chart, unsigned int cpu, enum dtl_state sta
 		   u64 end, const void *task);
 void dtl_chart__void(struct dtl_chart *chart, unsigned int cpu, u64 start, u64 end);
 int dtl_chart__lose(struct dtl_chart *chart, unsigned int cpu, u64 entries);
-void dtl_chart__write(const struct dtl_chart *chart, FILE *fp, const char *title,
-		      const char *note);
+void dtl_chart__write(struct dtl_chart *chart, FILE *fp, const char *title, const char *note);
 
 #endif
