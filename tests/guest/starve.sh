@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+# A task starved on purpose: three virtual processors on one processor. On CPU 1
+# "victim" never stops computing; on CPUs 0 and 2 a "neighbour" does for half of the
+# time each. So CPU 1 always has to share, and the others have to for a while.
+# SMP=3
+. /root/lib-guest.sh
+
+# perf knows a script by its name.
+for name in victim neighbour; do
+	printf '#!/bin/sh\nwhile :; do :; done\n' >$name
+	chmod +x $name
+done
+# perf reads as long as there is something to read: with busy processors, always.
+# It would be a second victim, so it stands still while its workload runs.
+cat >measured <<'END'
+#!/bin/sh
+kill -STOP $PPID
+sleep 2
+kill -STOP "$1"
+kill -CONT "$2"
+sleep 2
+kill -CONT $PPID
+END
+chmod +x measured
+taskset 1 ./neighbour & first=$!
+taskset 2 ./victim & victim=$!
+taskset 4 ./neighbour & second=$!
+kill -STOP $second
+
+# -c: looks at the logs of idle processors would wake them to wait for their turn.
+check "perf dtl record records" recorded starve.data \
+	taskset 1 perf dtl record -q -c 100000000 -o starve.data ./measured $first $second
+kill -KILL $first $victim $second
+echo $victim >/out/victim
+check "perf dtl record --sched records the scheduler, too" \
+	recorded with-sched.data perf dtl record --sched -q -o with-sched.data -- sleep 0.5
+
+perf dtl report -i starve.data >/out/report.txt 2>&1
+in_guest() { cat /out/report.txt; grep -q "^CPU 1 waited most for a core: .* were stolen; of all tasks, victim:$victim lost most: " /out/report.txt; }
+check "perf dtl report in the guest names the CPU and the task" in_guest
+check "the kernel said nothing it should not" quiet_kernel
+cp /proc/kallsyms /out/kallsyms
+done_testing
