@@ -280,12 +280,19 @@ static int test_period(void)
 	dtl_enable(&ev);
 	FAIL_IF(!ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &zero) || errno != EINVAL);
 	FAIL_IF(!ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &too_long) || errno != EINVAL);
-	for (i = 0; i < 2 * ARRAY_SIZE(periods); i++) {
-		if (i % 2)
-			dtl_dispatch(&ev, ev.aux_size / DTL_FRAME + 100);
-		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i / 2]));
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+		/* no room for a frame */
+		dtl_dispatch(&ev, ev.aux_size / DTL_FRAME + 100);
+		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i]));
+		FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+		/* no room for a byte, of which frames alone leave some */
+		__atomic_store_n(&ev.page->aux_tail,
+				 ev.page->aux_head + 1 - ev.aux_size, __ATOMIC_RELEASE);
+		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i]));
 		FAIL_IF(dtl_dispatch(&ev, 20) < 20);
 		dtl_read(&ev, DTL_ALL);
+		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i]));
+		FAIL_IF(dtl_dispatch(&ev, 20) < 20);
 	}
 	dtl_disable(&ev);
 	dtl_read(&ev, DTL_ALL);
