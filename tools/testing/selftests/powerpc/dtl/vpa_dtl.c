@@ -361,6 +361,14 @@ static int test_counting(void)
 	dtl_disable(&other);
 	FAIL_IF(dtl_count(&other, NULL));
 
+	/* both are on, and neither counts what the other asked for */
+	dtl_enable(&all);
+	dtl_enable(&other);
+	FAIL_IF(dtl_dispatch(&all, 50) < 50);
+	dtl_disable(&other);
+	dtl_disable(&all);
+	FAIL_IF(dtl_count(&other, NULL));
+
 	dtl_close(&all);
 	dtl_close(&same);
 	dtl_close(&other);
