@@ -165,6 +165,26 @@ static void wrong_index(struct victim *v)
 	    rng_next(&v->rng) >> below(v, 64), 8);
 }
 
+/* The index ends early: what it does not list is still in the file. */
+static void short_index(struct victim *v)
+{
+	if (v->w->index_offset)
+		put(v, v->w->index_offset, below(v, v->w->nr_auxtrace), 8);
+}
+
+/* An entry of the index is another's, so one record is listed twice and one is not. */
+static void double_index(struct victim *v)
+{
+	u64 from, to, n = v->w->nr_auxtrace;
+
+	if (!v->w->index_offset || n < 2)
+		return;
+	from = below(v, n);
+	to = (from + 1 + below(v, n - 1)) % n;
+	memcpy(v->p + v->w->index_offset + 8 + 16 * to,
+	       v->p + v->w->index_offset + 8 + 16 * from, 16);
+}
+
 /* The length of a record: walk a random way into the data to find one. */
 static void wrong_length(struct victim *v)
 {
@@ -201,6 +221,8 @@ static const struct {
 	{ "info-short", info_short, "AUXTRACE_INFO is shorter than its contents" },
 	{ "info-type", info_type, "AUXTRACE_INFO is of another type" },
 	{ "index", wrong_index, "the index of AUX buffers" },
+	{ "index-short", short_index, "the index of AUX buffers ends early" },
+	{ "index-double", double_index, "the index lists a buffer twice, another not at all" },
 	{ "length", wrong_length, "the length of a record" },
 	{ "truncate", NULL, "the file ends early" },
 };

@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
 
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 #include <linux/zalloc.h>
+
+#include <internal/lib.h>
 
 #include "auxtrace.h"
 #include "color.h"
@@ -49,6 +52,12 @@ struct vpadtl_task {
 	pid_t	tid;
 };
 
+/* Where the data of an AUXTRACE record is in the file */
+struct vpadtl_data {
+	u64	offset;
+	u64	size;
+};
+
 struct powerpc_vpadtl {
 	struct auxtrace			auxtrace;
 	struct auxtrace_queues		queues;
@@ -59,7 +68,11 @@ struct powerpc_vpadtl {
 	u32				pmu_type;	/* 0: not known */
 	bool				big_endian;	/* who recorded */
 	bool				contiguous;	/* see the decoder */
-	bool				data_queued;	/* all buffers are in queues */
+	u64				*indexed;	/* queued: where their data is */
+	size_t				nr_indexed;
+	size_t				next_indexed;	/* not yet come by */
+	bool				unlisted_told;
+	struct vpadtl_data		passed;		/* latest that came by */
 	bool				have_switch_evsel;
 	struct evsel			*switch_evsel;	/* sched:sched_switch */
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
@@ -190,16 +203,61 @@ static void vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *fra
 	memcpy(slot->raw.entry, frame, sizeof(slot->raw.entry));
 }
 
+/* Where the records and their data end in the file, which is as far as it is mapped */
+static u64 vpadtl__data_end(const struct perf_session *session)
+{
+	return min(session->header.data_offset + session->header.data_size,
+		   (u64)perf_data__size(session->data));
+}
+
+/*
+ * A file that is mapped whole would stay in memory as far as it has been read:
+ * let go of pages. Whoever needs one again gets it from the file, but for those
+ * with records that have been swapped in place, which thus have to stay.
+ */
+static void vpadtl__let_go(struct powerpc_vpadtl *vpa, u64 offset, u64 size)
+{
+	struct perf_session *session = vpa->session;
+	u64 start, end;
+
+	if (!session->one_mmap || offset > vpadtl__data_end(session))
+		return;
+
+	size = min(size, vpadtl__data_end(session) - offset);
+	start = offset - session->one_mmap_offset;
+	end = round_down(start + size, page_size);
+	start = session->header.needs_swap ? round_up(start, page_size) :
+					     round_down(start, page_size);
+	if (start < end)
+		madvise(session->one_mmap_addr + start, end - start, MADV_DONTNEED);
+}
+
+/*
+ * A record is come by, and with it the kernel maps pages around, also those of
+ * the data before it: let go of them.
+ */
+static void vpadtl__pass(struct powerpc_vpadtl *vpa, u64 data_offset, u64 size)
+{
+	vpadtl__let_go(vpa, vpa->passed.offset, vpa->passed.size);
+	vpa->passed.offset = data_offset;
+	vpa->passed.size = size;
+}
+
+static void vpadtl__free_buffer(struct powerpc_vpadtl *vpa, struct auxtrace_buffer *buffer)
+{
+	vpadtl__let_go(vpa, buffer->data_offset, buffer->size);
+	list_del_init(&buffer->list);
+	auxtrace_buffer__free(buffer);
+}
+
 /* Let go of the buffer that is decoded and feed the next. 0: there is none. */
 static int vpadtl_queue__next_buffer(struct vpadtl_queue *q)
 {
 	struct powerpc_vpadtl *vpa = q->vpa;
 	struct auxtrace_queue *queue = &vpa->queues.queue_array[q->queue_nr];
 
-	if (q->buffer) {
-		list_del_init(&q->buffer->list);
-		auxtrace_buffer__free(q->buffer);
-	}
+	if (q->buffer)
+		vpadtl__free_buffer(vpa, q->buffer);
 
 	q->buffer = auxtrace_buffer__next(queue, NULL);
 	if (!q->buffer)
@@ -378,7 +436,7 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 	}
 
 	if (!perf_data__is_pipe(data)) {
-		left = perf_data__size(data);
+		left = vpadtl__data_end(vpa->session);
 		left -= min(left, data_offset);
 		if (ev.auxtrace.size > left) {
 			err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_LOST, ev.auxtrace.cpu,
@@ -387,6 +445,7 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 				return err;
 			ev.auxtrace.size = left;
 		}
+		vpadtl__pass(vpa, data_offset, ev.auxtrace.size);
 	}
 
 	if (!ev.auxtrace.size)
@@ -397,19 +456,29 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 
 /*
  * Queue all that the index of the file lists, so that entries which reached the
- * file late can still be merged by their time.
+ * file late can still be merged by their time. What a damaged index does not
+ * list, or not in the order of the file, is queued when it comes by.
  */
 static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 {
 	struct perf_session *session = vpa->session;
 	u64 start = session->header.data_offset;
-	u64 end = min(start + session->header.data_size, perf_data__size(session->data));
+	u64 end = vpadtl__data_end(session);
 	char buf[PERF_SAMPLE_MAX_SIZE];
 	struct auxtrace_buffer *buffer;
 	struct auxtrace_index *index;
 	union perf_event *event;
-	size_t i;
+	size_t i, nr = 0;
 	int err;
+
+	list_for_each_entry(index, &session->auxtrace_index, list)
+		nr += index->nr;
+	if (!nr)
+		return 0;
+
+	vpa->indexed = calloc(nr, sizeof(*vpa->indexed));
+	if (!vpa->indexed)
+		return -ENOMEM;
 
 	list_for_each_entry(index, &session->auxtrace_index, list) {
 		for (i = 0; i < index->nr; i++) {
@@ -426,11 +495,12 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 				continue;
 			}
 
-			err = vpadtl__queue_event(vpa, event, offset + event->header.size,
-						  &buffer);
+			offset += event->header.size;
+			err = vpadtl__queue_event(vpa, event, offset, &buffer);
 			if (err)
 				return err;
-			vpa->data_queued = true;
+			vpa->indexed[vpa->nr_indexed++] = offset;
+			start = offset;
 		}
 	}
 
@@ -641,6 +711,17 @@ static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *b
 	}
 }
 
+/* Has the data at @data_offset been queued by the index? */
+static bool vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
+{
+	while (vpa->next_indexed < vpa->nr_indexed &&
+	       vpa->indexed[vpa->next_indexed] < data_offset)
+		vpa->next_indexed++;
+
+	return vpa->next_indexed < vpa->nr_indexed &&
+	       vpa->indexed[vpa->next_indexed] == data_offset;
+}
+
 static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 						 union perf_event *event,
 						 const struct perf_tool *tool __maybe_unused)
@@ -653,13 +734,21 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 	off_t data_offset = 0;
 	int err;
 
-	if (vpa->data_queued)
-		return 0;
-
 	if (!perf_data__is_pipe(session->data)) {
 		data_offset = lseek(fd, 0, SEEK_CUR);
 		if (data_offset == -1)
 			return -errno;
+		if (vpadtl__is_indexed(vpa, data_offset)) {
+			vpadtl__pass(vpa, data_offset, event->auxtrace.size);
+			return 0;
+		}
+	}
+
+	if (vpa->nr_indexed && !vpa->unlisted_told) {
+		vpa->unlisted_told = true;
+		err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+		if (err)
+			return err;
 	}
 
 	err = vpadtl__queue_event(vpa, event, data_offset, &buffer);
@@ -676,8 +765,7 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 	if (!auxtrace_buffer__get_data(buffer, fd))
 		return -ENOMEM;
 	vpadtl__dump(q, buffer);
-	list_del_init(&buffer->list);
-	auxtrace_buffer__free(buffer);
+	vpadtl__free_buffer(vpa, buffer);
 	return 0;
 }
 
@@ -722,6 +810,8 @@ static void powerpc_vpadtl_free_events(struct perf_session *session)
 	for (i = 0; i < queues->nr_queues; i++)
 		zfree(&queues->queue_array[i].priv);
 	auxtrace_queues__free(queues);
+	zfree(&vpa->indexed);
+	vpa->nr_indexed = 0;
 }
 
 static void powerpc_vpadtl_free(struct perf_session *session)
