@@ -34,6 +34,7 @@ enum {
 	BIG_ENDIAN_KERNEL = 1,
 	CONTIGUOUS = 2,
 	PRESET_CLOCK = 4,
+	TAKE_PLAIN = 8,
 };
 
 struct totals {
@@ -59,25 +60,43 @@ static void mix(u64 *hash, u64 v)
 	*hash = (*hash ^ v) * 0x100000001b3ULL;
 }
 
+static void count_entry(const u8 *frame, u64 time, struct totals *t)
+{
+	struct powerpc_vpadtl_entry e;
+	char text[POWERPC_VPADTL_TEXT_MAX];
+
+	powerpc_vpadtl_entry__read(&e, frame);
+	check(e.timebase != 0, "an entry with timebase 0");
+	check(powerpc_vpadtl_entry__text(&e, text) < (int)sizeof(text), "the text is too long");
+	mix(&t->hash, e.timebase);
+	mix(&t->hash, e.srr0);
+	mix(&t->hash, time);
+	t->entries++;
+	t->told += POWERPC_VPADTL_FRAME_SIZE;
+}
+
+/* As perf does, who knows the limit of its window */
+static void take_plain(struct powerpc_vpadtl_decoder *d, size_t limit, struct totals *t)
+{
+	const u8 *frame;
+	size_t nr = powerpc_vpadtl_decoder__plain(d, &frame), i;
+	u64 time = 0;
+
+	for (i = 0; i < nr && i < limit; i++, frame += POWERPC_VPADTL_FRAME_SIZE) {
+		if (!powerpc_vpadtl_clock__entry_time(&d->clock, frame, &time))
+			break;
+		count_entry(frame, time, t);
+	}
+	if (i)
+		powerpc_vpadtl_decoder__take(d, i, time);
+}
+
 static void count(struct powerpc_vpadtl_decoder *d, enum powerpc_vpadtl_item item,
 		  struct totals *t)
 {
-	struct powerpc_vpadtl_entry e;
-	char buf[POWERPC_VPADTL_REASON_MAX];
-
 	switch (item) {
 	case POWERPC_VPADTL_ENTRY:
-		powerpc_vpadtl_entry__read(&e, d->frame);
-		check(e.timebase != 0, "an entry with timebase 0");
-		check(strlen(powerpc_vpadtl__dispatch_reason(e.dispatch_reason, buf)),
-		      "no dispatch reason");
-		check(strlen(powerpc_vpadtl__preempt_reason(e.preempt_reason, buf)),
-		      "no preempt reason");
-		mix(&t->hash, e.timebase);
-		mix(&t->hash, e.srr0);
-		mix(&t->hash, d->time);
-		t->entries++;
-		t->told += POWERPC_VPADTL_FRAME_SIZE;
+		count_entry(d->frame, d->time, t);
 		break;
 	case POWERPC_VPADTL_HEADER:
 		check(d->clock.tb_freq != 0, "a clock of frequency 0");
@@ -96,7 +115,8 @@ static void count(struct powerpc_vpadtl_decoder *d, enum powerpc_vpadtl_item ite
 	}
 }
 
-static void drain(struct powerpc_vpadtl_decoder *d, size_t size, struct totals *t)
+static void drain(struct powerpc_vpadtl_decoder *d, const struct control *c, size_t size,
+		  struct totals *t)
 {
 	size_t limit = size / POWERPC_VPADTL_FRAME_SIZE + 8;
 	enum powerpc_vpadtl_item item;
@@ -104,6 +124,8 @@ static void drain(struct powerpc_vpadtl_decoder *d, size_t size, struct totals *
 	while ((item = powerpc_vpadtl_decoder__next(d)) != POWERPC_VPADTL_END) {
 		check(limit-- != 0, "no end of calls");
 		count(d, item, t);
+		if (c->flags & TAKE_PLAIN)
+			take_plain(d, c->seed % 5, t);
 	}
 }
 
@@ -133,7 +155,7 @@ static struct totals run(const struct control *c, const u8 *data, size_t size,
 		piece = malloc(n);
 		memcpy(piece, data, n);
 		powerpc_vpadtl_decoder__feed(&d, piece, n, offset);
-		drain(&d, n, &t);
+		drain(&d, c, n, &t);
 		free(piece);
 
 		data += n;
@@ -141,7 +163,7 @@ static struct totals run(const struct control *c, const u8 *data, size_t size,
 		offset += n;
 	}
 	powerpc_vpadtl_decoder__finish(&d);
-	drain(&d, 0, &t);
+	drain(&d, c, 0, &t);
 	return t;
 }
 

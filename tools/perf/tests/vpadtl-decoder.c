@@ -3,6 +3,7 @@
  * Test of the powerpc dispatch trace log decoder: bytes in, entries, times and
  * errors out.
  */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,6 +219,50 @@ static int test__vpadtl_fields(struct test_suite *test __maybe_unused, int subte
 				strlen(powerpc_vpadtl__strerror(i)) < 64 &&
 				strcmp(powerpc_vpadtl__strerror(i),
 				       powerpc_vpadtl__strerror(POWERPC_VPADTL_ERR_MAX)));
+	return TEST_OK;
+}
+
+static int test__vpadtl_text(struct test_suite *test __maybe_unused, int subtest __maybe_unused)
+{
+	static const u8 codes[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 99, 255 };
+	static const u32 times[] = { 0, 9, 10, 99, 4294967295U };
+	char text[POWERPC_VPADTL_TEXT_MAX], expected[2 * POWERPC_VPADTL_TEXT_MAX];
+	char dispatch[POWERPC_VPADTL_REASON_MAX], preempt[POWERPC_VPADTL_REASON_MAX];
+	struct powerpc_vpadtl_entry entry;
+	unsigned int i, nr;
+	int len;
+
+	for (i = 0; i < ARRAY_SIZE(codes) * ARRAY_SIZE(codes) * ARRAY_SIZE(times); i++) {
+		nr = i % ARRAY_SIZE(times);
+		entry = (struct powerpc_vpadtl_entry){
+			.dispatch_reason = codes[i / ARRAY_SIZE(times) % ARRAY_SIZE(codes)],
+			.preempt_reason = codes[i / ARRAY_SIZE(times) / ARRAY_SIZE(codes)],
+			.processor_id = times[nr],
+			.enqueue_to_dispatch_time = times[nr],
+			.ready_to_enqueue_time = times[nr],
+			.waiting_to_ready_time = times[nr],
+			.timebase = times[nr] * 4294967297ULL,
+		};
+
+		len = scnprintf(expected, sizeof(expected),
+				"dispatch_reason:%s, preempt_reason:%s, enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u",
+				powerpc_vpadtl__dispatch_reason(entry.dispatch_reason, dispatch),
+				powerpc_vpadtl__preempt_reason(entry.preempt_reason, preempt),
+				entry.enqueue_to_dispatch_time, entry.ready_to_enqueue_time,
+				entry.waiting_to_ready_time);
+		TEST_ASSERT_EQUAL("length of reasons and times",
+				  powerpc_vpadtl_entry__text_reasons_times(&entry, text), len);
+		TEST_ASSERT_VAL("reasons and times", !strcmp(text, expected));
+
+		len = scnprintf(expected, sizeof(expected),
+				"timebase: %" PRIu64 " %s, processor_id: %u",
+				entry.timebase, text, entry.processor_id);
+		TEST_ASSERT_VAL("room for the text", len < POWERPC_VPADTL_TEXT_MAX);
+		TEST_ASSERT_EQUAL("length of the text",
+				  powerpc_vpadtl_entry__text(&entry, text), len);
+		TEST_ASSERT_VAL("text", !strcmp(text, expected));
+	}
+
 	return TEST_OK;
 }
 
@@ -706,6 +751,7 @@ static int test__vpadtl_damage(struct test_suite *test __maybe_unused, int subte
 
 static struct test_case vpadtl_decoder_tests[] = {
 	TEST_CASE("Fields and names", vpadtl_fields),
+	TEST_CASE("Text", vpadtl_text),
 	TEST_CASE("Known times", vpadtl_known_times),
 	TEST_CASE("Times against 128-bit arithmetic", vpadtl_times),
 	TEST_CASE("Streams and errors", vpadtl_streams),

@@ -47,6 +47,9 @@
 /* Room for them and for as many again, so as not to decode one by one */
 #define VPADTL_WINDOW	(2 * VPADTL_AHEAD)
 
+/* Bytes to be read of a mapped file before its pages are let go of */
+#define VPADTL_READ_MAX	(2 << 20)
+
 struct vpadtl_task {
 	pid_t	pid;
 	pid_t	tid;
@@ -73,6 +76,10 @@ struct powerpc_vpadtl {
 	size_t				next_indexed;	/* not yet come by */
 	bool				unlisted_told;
 	struct vpadtl_data		passed;		/* latest that came by */
+	u64				read_start;	/* in the mapped file, ... */
+	u64				read_end;
+	u64				read_size;	/* ... since pages were let go of */
+	u64				let_go_start;	/* the time before */
 	bool				have_switch_evsel;
 	struct evsel			*switch_evsel;	/* sched:sched_switch */
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
@@ -95,19 +102,15 @@ struct vpadtl_queue {
 	struct powerpc_vpadtl		*vpa;
 	unsigned int			queue_nr;
 	int				cpu;
-	bool				on_heap;
 	struct auxtrace_buffer		*buffer;	/* fed to the decoder */
 	struct powerpc_vpadtl_decoder	decoder;
-	u64				last_time;	/* latest delivered */
-	unsigned int			first;		/* slot, to be masked */
-	unsigned int			nr;
+	u64				last_time;	/* latest that left the window */
+	u64				newest;		/* latest put in the window */
+	u32				raw_tb_freq;	/* for the samples' raw data */
+	struct vpadtl_slot		*next;		/* in the window, by time */
+	struct vpadtl_slot		*end;
 	struct vpadtl_slot		window[VPADTL_WINDOW];
 };
-
-static struct vpadtl_slot *vpadtl_queue__slot(struct vpadtl_queue *q, unsigned int i)
-{
-	return &q->window[(q->first + i) & (VPADTL_WINDOW - 1)];
-}
 
 static int vpadtl__error(struct powerpc_vpadtl *vpa, enum powerpc_vpadtl_error error, int cpu,
 			 u64 offset, u64 size, u64 time)
@@ -134,21 +137,34 @@ static int vpadtl_queue__error(struct vpadtl_queue *q)
 	return vpadtl__error(q->vpa, d->error, q->cpu, d->offset, d->error_size, d->time);
 }
 
-static u16 vpadtl__usecs(u32 ticks, u64 tb_freq)
+static inline u16 vpadtl__usecs(u32 ticks, u64 tb_freq)
 {
 	u64 usecs = ticks * 1000000ULL / tb_freq;
 
-	return min_t(u64, usecs, UINT16_MAX);
+	return likely(usecs < UINT16_MAX) ? usecs : UINT16_MAX;
 }
 
-static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slot)
+/* The hypervisor's own state is no place in this kernel or its processes */
+static const u8 vpadtl__cpumodes[2][2] = {	/* [MSR_PR][MSR_HV] */
+	{ PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_HYPERVISOR },
+	{ PERF_RECORD_MISC_USER, PERF_RECORD_MISC_USER },
+};
+
+static int vpadtl__prepare_inject(struct powerpc_vpadtl *vpa)
 {
-	struct powerpc_vpadtl *vpa = q->vpa;
+	vpa->event.header.size = perf_event__sample_event_size(&vpa->sample, vpa->sample_type, 0);
+	return perf_event__synthesize_sample(&vpa->event, vpa->sample_type, 0, &vpa->sample);
+}
+
+static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q,
+					struct vpadtl_slot *slot)
+{
 	struct perf_sample *sample = &vpa->sample;
 	union perf_event *event = &vpa->event;
 	struct powerpc_vpadtl_entry entry;
-	const struct vpadtl_task *task = &vpa->tasks[q->cpu];
 	u64 tb_freq = q->decoder.clock.tb_freq;
+	u32 stolen;
+	u16 cpumode;
 	int err;
 
 	if (unlikely(vpa->skip)) {
@@ -158,30 +174,23 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 
 	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
 
-	/* The hypervisor's own state is no place in this kernel or its processes */
-	if (entry.srr1 & POWERPC_VPADTL_MSR_PR)
-		sample->cpumode = PERF_RECORD_MISC_USER;
-	else if (entry.srr1 & POWERPC_VPADTL_MSR_HV)
-		sample->cpumode = PERF_RECORD_MISC_HYPERVISOR;
-	else
-		sample->cpumode = PERF_RECORD_MISC_KERNEL;
+	cpumode = vpadtl__cpumodes[!!(entry.srr1 & POWERPC_VPADTL_MSR_PR)]
+				  [!!(entry.srr1 & POWERPC_VPADTL_MSR_HV)];
+	if (unlikely(__builtin_add_overflow(entry.ready_to_enqueue_time,
+					    entry.enqueue_to_dispatch_time, &stolen)))
+		stolen = UINT32_MAX;
 
-	sample->pid = task->pid;
-	sample->tid = task->tid;
 	sample->ip = entry.srr0;
 	sample->time = slot->time;
-	sample->cpu = q->cpu;
-	sample->misc = sample->cpumode;
-	sample->weight = min_t(u64, powerpc_vpadtl_entry__stolen(&entry), UINT32_MAX);
+	sample->cpumode = cpumode;
+	sample->misc = cpumode;
+	sample->weight = stolen;
 	sample->ins_lat = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
 	sample->p_stage_cyc = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
-	put_unaligned_be32(tb_freq <= UINT32_MAX ? tb_freq : 0, &slot->raw.tb_freq);
-
-	event->header.misc = sample->cpumode;
+	event->header.misc = cpumode;
 	if (unlikely(vpa->synth_opts.inject)) {
-		event->header.size = perf_event__sample_event_size(sample, vpa->sample_type, 0);
-		err = perf_event__synthesize_sample(event, vpa->sample_type, 0, sample);
+		err = vpadtl__prepare_inject(vpa);
 		if (err)
 			return err;
 	}
@@ -189,18 +198,33 @@ static int vpadtl_queue__deliver(struct vpadtl_queue *q, struct vpadtl_slot *slo
 	return perf_session__deliver_synth_event(vpa->session, event, sample);
 }
 
-/* Put an entry at its place in the window, which has room. */
-static void vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *frame)
+static inline void vpadtl_slot__set(struct vpadtl_slot *slot, const struct vpadtl_queue *q,
+				    u64 time, const u8 *frame)
 {
-	unsigned int i = q->nr++;
-	struct vpadtl_slot *slot;
-
-	for (; i && vpadtl_queue__slot(q, i - 1)->time > time; i--)
-		*vpadtl_queue__slot(q, i) = *vpadtl_queue__slot(q, i - 1);
-
-	slot = vpadtl_queue__slot(q, i);
 	slot->time = time;
 	memcpy(slot->raw.entry, frame, sizeof(slot->raw.entry));
+	slot->raw.tb_freq = q->raw_tb_freq;
+}
+
+/* Put an entry in the window, which has room, at its place before others. */
+static int vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *frame)
+{
+	struct vpadtl_slot *slot;
+
+	for (slot = q->end++; slot > q->next && slot[-1].time > time; slot--)
+		*slot = slot[-1];
+	vpadtl_slot__set(slot, q, time, frame);
+
+	if (time >= q->last_time)
+		return 0;
+	return vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu, q->decoder.offset, 0, time);
+}
+
+static void vpadtl_queue__clock_is_new(struct vpadtl_queue *q)
+{
+	u64 tb_freq = q->decoder.clock.tb_freq;
+
+	put_unaligned_be32(tb_freq <= UINT32_MAX ? tb_freq : 0, &q->raw_tb_freq);
 }
 
 /* Where the records and their data end in the file, which is as far as it is mapped */
@@ -212,22 +236,40 @@ static u64 vpadtl__data_end(const struct perf_session *session)
 
 /*
  * A file that is mapped whole would stay in memory as far as it has been read:
- * let go of pages. Whoever needs one again gets it from the file, but for those
- * with records that have been swapped in place, which thus have to stay.
+ * let go of pages, now and then. Whoever needs one again gets it from the file.
+ * That is not so for pages with records that have been swapped in place, which
+ * thus have to stay.
  */
 static void vpadtl__let_go(struct powerpc_vpadtl *vpa, u64 offset, u64 size)
 {
 	struct perf_session *session = vpa->session;
-	u64 start, end;
+	u64 data_end = vpadtl__data_end(session), start, end;
 
-	if (!session->one_mmap || offset > vpadtl__data_end(session))
+	if (!session->one_mmap || offset > data_end)
 		return;
 
-	size = min(size, vpadtl__data_end(session) - offset);
 	start = offset - session->one_mmap_offset;
-	end = round_down(start + size, page_size);
-	start = session->header.needs_swap ? round_up(start, page_size) :
-					     round_down(start, page_size);
+	end = start + min(size, data_end - offset);
+
+	if (session->header.needs_swap) {
+		start = round_up(start, page_size);
+		end = round_down(end, page_size);
+	} else {
+		vpa->read_start = min(vpa->read_start, start);
+		vpa->read_end = max(vpa->read_end, end);
+		vpa->read_size += end - start;
+		if (vpa->read_size < VPADTL_READ_MAX)
+			return;
+
+		/* To read a page maps others around it, also those let go of before */
+		start = round_down(min(vpa->let_go_start, vpa->read_start), page_size);
+		end = vpa->read_end;
+		vpa->let_go_start = vpa->read_start;
+		vpa->read_start = ~0ULL;
+		vpa->read_end = 0;
+		vpa->read_size = 0;
+	}
+
 	if (start < end)
 		madvise(session->one_mmap_addr + start, end - start, MADV_DONTNEED);
 }
@@ -266,11 +308,40 @@ static int vpadtl_queue__next_buffer(struct vpadtl_queue *q)
 	if (!auxtrace_buffer__get_data(q->buffer, perf_data__fd(vpa->session->data)))
 		return -ENOMEM;
 
-	if (!q->decoder.clock.tb_freq)
+	if (!q->decoder.clock.tb_freq) {
 		q->decoder.clock = vpa->clock;
+		vpadtl_queue__clock_is_new(q);
+	}
 	powerpc_vpadtl_decoder__feed(&q->decoder, q->buffer->data, q->buffer->size,
 				     q->buffer->offset);
 	return 1;
+}
+
+/* Append entries to the window as long as nothing is special about them. */
+static void vpadtl_queue__append(struct vpadtl_queue *q)
+{
+	struct vpadtl_slot *slot = q->end;
+	u64 newest = q->newest, time;
+	const u8 *frame;
+	size_t nr, i;
+
+	nr = min(powerpc_vpadtl_decoder__plain(&q->decoder, &frame),
+		 (size_t)(&q->window[VPADTL_WINDOW] - slot));
+	for (i = 0; i < nr; i++) {
+		if (unlikely(!powerpc_vpadtl_clock__entry_time(&q->decoder.clock, frame, &time) ||
+			     time < newest))
+			break;
+		newest = time;
+		vpadtl_slot__set(slot, q, time, frame);
+		frame += POWERPC_VPADTL_FRAME_SIZE;
+		slot++;
+	}
+
+	if (!i)
+		return;
+	q->newest = newest;
+	q->end = slot;
+	powerpc_vpadtl_decoder__take(&q->decoder, i, newest);
 }
 
 /* Decode as long as there is data and room in the window. */
@@ -278,75 +349,74 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 {
 	int ret = 0;
 
-	while (q->nr < VPADTL_WINDOW) {
+	/* What is left moves to the start of the window */
+	if (q->next > q->window) {
+		q->last_time = max(q->last_time, q->next[-1].time);
+		memmove(q->window, q->next, (void *)q->end - (void *)q->next);
+		q->end -= q->next - q->window;
+		q->next = q->window;
+	}
+
+	while (q->end < &q->window[VPADTL_WINDOW]) {
 		switch (powerpc_vpadtl_decoder__next(&q->decoder)) {
 		case POWERPC_VPADTL_ENTRY:
-			vpadtl_queue__insert(q, q->decoder.time, q->decoder.frame);
+			q->newest = max(q->newest, q->decoder.time);
+			ret = vpadtl_queue__insert(q, q->decoder.time, q->decoder.frame);
+			vpadtl_queue__append(q);
 			break;
 		case POWERPC_VPADTL_HEADER:
+			vpadtl_queue__clock_is_new(q);
 			if (!q->vpa->clock.tb_freq)
 				q->vpa->clock = q->decoder.clock;
 			break;
 		case POWERPC_VPADTL_ERROR:
 			ret = vpadtl_queue__error(q);
-			if (ret)
-				return ret;
 			break;
 		case POWERPC_VPADTL_END:
 		default:
 			ret = vpadtl_queue__next_buffer(q);
-			if (ret <= 0)
-				return ret;
+			if (!ret)
+				return 0;
 			break;
 		}
+		if (ret < 0)
+			return ret;
 	}
 
 	return 0;
 }
 
-/* Deliver the entries of a queue up to @limit, that time included. */
-static int vpadtl_queue__run(struct vpadtl_queue *q, u64 limit)
+/*
+ * Deliver the entries of a queue up to @limit, that time included, and put the
+ * queue where the time of its next entry will be seen.
+ */
+static inline int vpadtl_queue__run(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q, u64 limit)
 {
+	struct perf_sample *sample = &vpa->sample;
 	struct vpadtl_slot *slot;
 	int err;
 
+	/* No event is processed while a queue runs */
+	sample->pid = vpa->tasks[q->cpu].pid;
+	sample->tid = vpa->tasks[q->cpu].tid;
+	sample->cpu = q->cpu;
+
 	while (1) {
-		if (q->nr <= VPADTL_AHEAD) {
+		if (unlikely(q->end - q->next <= VPADTL_AHEAD)) {
 			err = vpadtl_queue__fill(q);
-			if (err || !q->nr)
+			if (err || q->next == q->end)
 				return err;
 		}
 
-		slot = vpadtl_queue__slot(q, 0);
+		slot = q->next;
 		if (slot->time > limit)
-			return 0;
+			return auxtrace_heap__add(&vpa->heap, q->queue_nr, slot->time);
 
-		if (unlikely(slot->time < q->last_time)) {
-			err = vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu,
-					    q->decoder.offset, 0, slot->time);
-			if (err)
-				return err;
-		} else {
-			q->last_time = slot->time;
-		}
-
-		err = vpadtl_queue__deliver(q, slot);
+		err = vpadtl_queue__deliver(vpa, q, slot);
 		if (err)
 			return err;
-
-		q->first++;
-		q->nr--;
+		q->next = slot + 1;
 	}
-}
-
-/* Put a queue that has entries where their time will be seen. */
-static int vpadtl_queue__schedule(struct vpadtl_queue *q)
-{
-	q->on_heap = q->nr;
-	if (!q->nr)
-		return 0;
-
-	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, vpadtl_queue__slot(q, 0)->time);
 }
 
 /* There is new data for a queue */
@@ -354,11 +424,15 @@ static int vpadtl_queue__wake(struct vpadtl_queue *q)
 {
 	int err;
 
-	if (q->on_heap)
+	/* It has been seen to if it has entries */
+	if (q->next < q->end)
 		return 0;
 
 	err = vpadtl_queue__fill(q);
-	return err ?: vpadtl_queue__schedule(q);
+	if (err || q->next == q->end)
+		return err;
+
+	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, q->next->time);
 }
 
 /*
@@ -377,9 +451,7 @@ static int vpadtl__process_queues(struct powerpc_vpadtl *vpa, u64 limit)
 
 		auxtrace_heap__pop(heap);
 		until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
-		err = vpadtl_queue__run(q, until);
-		if (!err)
-			err = vpadtl_queue__schedule(q);
+		err = vpadtl_queue__run(vpa, q, until);
 		if (err)
 			return err;
 	}
@@ -402,6 +474,8 @@ static struct vpadtl_queue *vpadtl__queue(struct powerpc_vpadtl *vpa, unsigned i
 	q->vpa = vpa;
 	q->queue_nr = queue_nr;
 	q->cpu = queue->cpu;
+	q->next = q->window;
+	q->end = q->window;
 	powerpc_vpadtl_decoder__init(&q->decoder, vpa->big_endian);
 	q->decoder.contiguous = vpa->contiguous;
 	queue->priv = q;
@@ -656,16 +730,12 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 
 static void vpadtl__dump_frame(const struct powerpc_vpadtl_decoder *d, u64 pos)
 {
-	char dispatch[POWERPC_VPADTL_REASON_MAX], preempt[POWERPC_VPADTL_REASON_MAX];
 	struct powerpc_vpadtl_entry entry;
+	char text[POWERPC_VPADTL_TEXT_MAX];
 
 	powerpc_vpadtl_entry__read(&entry, d->frame);
-	color_fprintf(stdout, PERF_COLOR_BLUE,
-		      ".  %08"PRIx64":  dispatch_reason:%s, preempt_reason:%s, enqueue_to_dispatch_time:%u, ready_to_enqueue_time:%u, waiting_to_ready_time:%u\n",
-		      pos, powerpc_vpadtl__dispatch_reason(entry.dispatch_reason, dispatch),
-		      powerpc_vpadtl__preempt_reason(entry.preempt_reason, preempt),
-		      entry.enqueue_to_dispatch_time, entry.ready_to_enqueue_time,
-		      entry.waiting_to_ready_time);
+	powerpc_vpadtl_entry__text_reasons_times(&entry, text);
+	color_fprintf(stdout, PERF_COLOR_BLUE, ".  %08"PRIx64":  %s\n", pos, text);
 }
 
 /* Frames are laid out as one stream, which the queue's decoder follows. */
@@ -989,6 +1059,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
 				   priv[POWERPC_VPADTL_TB_FREQ]);
 	vpa->skip = ~0ULL;
+	vpa->read_start = ~0ULL;
 	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
 		vpadtl__set_task(vpa, i, -1, -1);
 

@@ -32,8 +32,7 @@
 #define LAP_UNIT	4096
 #define LAP_UNKNOWN	(~0ULL)
 
-/* Offset in an entry */
-#define ENTRY_TIMEBASE	16
+#define ENTRY_TIMEBASE	POWERPC_VPADTL_ENTRY_TIMEBASE
 
 /* Offsets in a header frame, whose 64-bit words are in the kernel's byte order */
 #define HEADER_BOOT_TB	0
@@ -87,32 +86,6 @@ int powerpc_vpadtl_clock__init(struct powerpc_vpadtl_clock *clock, u64 boot_tb, 
 	clock->scale = low;
 	clock->shift = shift;
 	return 0;
-}
-
-/* The high 64 bits of a product */
-static inline u64 mulhdu(u64 a, u64 b)
-{
-#ifdef __SIZEOF_INT128__
-	return ((unsigned __int128)a * b) >> 64;
-#else
-	u64 a_lo = (u32)a, a_hi = a >> 32, b_lo = (u32)b, b_hi = b >> 32;
-	u64 mid1 = a_hi * b_lo + ((a_lo * b_lo) >> 32);
-	u64 mid2 = a_lo * b_hi + (u32)mid1;
-
-	return a_hi * b_hi + (mid1 >> 32) + (mid2 >> 32);
-#endif
-}
-
-/**
- * powerpc_vpadtl_clock__time - Time of a timebase.
- * @clock: a clock that powerpc_vpadtl_clock__init() set up
- * @tb: timebase in ticks, not less than the clock's @boot_tb
- *
- * Return: nanoseconds, to the bit what the kernel's sched_clock() gives.
- */
-u64 powerpc_vpadtl_clock__time(const struct powerpc_vpadtl_clock *clock, u64 tb)
-{
-	return mulhdu(tb - clock->boot_tb, clock->scale) << clock->shift;
 }
 
 /* PAPR has two codes of one name */
@@ -174,6 +147,74 @@ const char *powerpc_vpadtl__dispatch_reason(u8 code, char *buf)
 const char *powerpc_vpadtl__preempt_reason(u8 code, char *buf)
 {
 	return reason(preempt_reasons, ARRAY_SIZE(preempt_reasons), code, buf);
+}
+
+static char *put_decimal(char *p, u64 n)
+{
+	char digits[20];
+	int i = 0;
+
+	do {
+		digits[i++] = '0' + n % 10;
+		n /= 10;
+	} while (n);
+	while (i)
+		*p++ = digits[--i];
+
+	return p;
+}
+
+static char *put_reasons_times(char *p, const struct powerpc_vpadtl_entry *entry)
+{
+	char name[POWERPC_VPADTL_REASON_MAX];
+
+	p = stpcpy(p, "dispatch_reason:");
+	p = stpcpy(p, powerpc_vpadtl__dispatch_reason(entry->dispatch_reason, name));
+	p = stpcpy(p, ", preempt_reason:");
+	p = stpcpy(p, powerpc_vpadtl__preempt_reason(entry->preempt_reason, name));
+	p = stpcpy(p, ", enqueue_to_dispatch_time:");
+	p = put_decimal(p, entry->enqueue_to_dispatch_time);
+	p = stpcpy(p, ", ready_to_enqueue_time:");
+	p = put_decimal(p, entry->ready_to_enqueue_time);
+	p = stpcpy(p, ", waiting_to_ready_time:");
+	return put_decimal(p, entry->waiting_to_ready_time);
+}
+
+/**
+ * powerpc_vpadtl_entry__text_reasons_times - Text of an entry's reasons and times.
+ * @entry: a log entry
+ * @buf: POWERPC_VPADTL_TEXT_MAX bytes, which get the text and a NUL
+ *
+ * printf() would take longer than all else that is done for an entry.
+ *
+ * Return: the length of the text.
+ */
+int powerpc_vpadtl_entry__text_reasons_times(const struct powerpc_vpadtl_entry *entry, char *buf)
+{
+	char *p = put_reasons_times(buf, entry);
+
+	*p = '\0';
+	return p - buf;
+}
+
+/**
+ * powerpc_vpadtl_entry__text - Text of an entry.
+ * @entry: a log entry
+ * @buf: POWERPC_VPADTL_TEXT_MAX bytes, which get the text and a NUL
+ *
+ * Return: the length of the text.
+ */
+int powerpc_vpadtl_entry__text(const struct powerpc_vpadtl_entry *entry, char *buf)
+{
+	char *p = stpcpy(buf, "timebase: ");
+
+	p = put_decimal(p, entry->timebase);
+	*p++ = ' ';
+	p = put_reasons_times(p, entry);
+	p = stpcpy(p, ", processor_id: ");
+	p = put_decimal(p, entry->processor_id);
+	*p = '\0';
+	return p - buf;
 }
 
 /**
@@ -259,6 +300,7 @@ void powerpc_vpadtl_decoder__feed(struct powerpc_vpadtl_decoder *d, const void *
 	d->pos = 0;
 	d->data_offset = offset;
 	d->pending = d->resync || d->skip || d->carry_size || d->dropped;
+	d->plain_size = 0;
 }
 
 /**
@@ -272,6 +314,7 @@ void powerpc_vpadtl_decoder__finish(struct powerpc_vpadtl_decoder *d)
 {
 	drop_carry(d);
 	d->pending = d->dropped;
+	d->plain_size = 0;
 }
 
 static enum powerpc_vpadtl_item decode_error(struct powerpc_vpadtl_decoder *d,
@@ -548,20 +591,19 @@ static void join_errors(struct powerpc_vpadtl_decoder *d)
 }
 
 /**
- * powerpc_vpadtl_decoder__next - Find the next item in what was fed.
+ * powerpc_vpadtl_decoder__next_item - powerpc_vpadtl_decoder__next() where it is
+ *                                     not plain.
  * @d: decoder
  *
- * An error ends nothing: go on until POWERPC_VPADTL_END. Each call but the last
- * consumes something, so the calls are at most as many as the frames fed and
- * three for each feed. Frames in a row that have the same fault make one error.
- *
- * Return: what was found; see &struct powerpc_vpadtl_decoder for its particulars.
+ * Return: what was found.
  */
-enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next(struct powerpc_vpadtl_decoder *d)
+enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next_item(struct powerpc_vpadtl_decoder *d)
 {
 	enum powerpc_vpadtl_item item = decode_step(d);
 
 	if (unlikely(item == POWERPC_VPADTL_ERROR) && d->frame)
 		join_errors(d);
+
+	d->plain_size = d->contiguous && !d->pending && d->clock.tb_freq ? d->size : 0;
 	return item;
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
@@ -19,11 +20,17 @@
 /* Bytes of a frame: a log entry as the hypervisor wrote it, or a header */
 #define POWERPC_VPADTL_FRAME_SIZE	48
 
+/* Offset in an entry of its timebase, which is zero in a header frame */
+#define POWERPC_VPADTL_ENTRY_TIMEBASE	16
+
 /* In a header frame: "VPADTL", version 1: frames run on through AUX laps */
 #define POWERPC_VPADTL_MAGIC		0x56504144544c0001ULL
 
 /* Room for a reason's name, or "unknown(255)" */
 #define POWERPC_VPADTL_REASON_MAX	32
+
+/* Room for the text of an entry */
+#define POWERPC_VPADTL_TEXT_MAX		256
 
 /* Machine state register: problem (user) state, hypervisor state */
 #define POWERPC_VPADTL_MSR_PR		BIT_ULL(14)
@@ -105,6 +112,53 @@ struct powerpc_vpadtl_clock {
 	unsigned int	shift;
 };
 
+/* The high 64 bits of a product */
+static inline u64 powerpc_vpadtl__mulhdu(u64 a, u64 b)
+{
+#ifdef __SIZEOF_INT128__
+	return ((unsigned __int128)a * b) >> 64;
+#else
+	u64 a_lo = (u32)a, a_hi = a >> 32, b_lo = (u32)b, b_hi = b >> 32;
+	u64 mid1 = a_hi * b_lo + ((a_lo * b_lo) >> 32);
+	u64 mid2 = a_lo * b_hi + (u32)mid1;
+
+	return a_hi * b_hi + (mid1 >> 32) + (mid2 >> 32);
+#endif
+}
+
+/**
+ * powerpc_vpadtl_clock__time - Time of a timebase.
+ * @clock: a clock that powerpc_vpadtl_clock__init() set up
+ * @tb: timebase in ticks, not less than the clock's @boot_tb
+ *
+ * Return: nanoseconds, to the bit what the kernel's sched_clock() gives.
+ */
+static inline u64 powerpc_vpadtl_clock__time(const struct powerpc_vpadtl_clock *clock, u64 tb)
+{
+	return powerpc_vpadtl__mulhdu(tb - clock->boot_tb, clock->scale) << clock->shift;
+}
+
+/**
+ * powerpc_vpadtl_clock__entry_time - Time of an entry.
+ * @clock: a clock that powerpc_vpadtl_clock__init() set up
+ * @frame: 48 bytes as the hypervisor wrote them, at any alignment
+ * @time: becomes nanoseconds of the kernel's sched_clock()
+ *
+ * Return: whether there is a time: not so for a header frame, nor for a timebase
+ *         from before the kernel's clock started.
+ */
+static inline bool powerpc_vpadtl_clock__entry_time(const struct powerpc_vpadtl_clock *clock,
+						    const u8 *frame, u64 *time)
+{
+	u64 tb = get_unaligned_be64(frame + POWERPC_VPADTL_ENTRY_TIMEBASE);
+
+	if (unlikely(!tb || tb < clock->boot_tb))
+		return false;
+
+	*time = powerpc_vpadtl_clock__time(clock, tb);
+	return true;
+}
+
 /**
  * enum powerpc_vpadtl_error - What can be wrong with a stream.
  * @POWERPC_VPADTL_ERR_LOST: stream offsets jump forward, bytes are missing
@@ -184,6 +238,10 @@ struct powerpc_vpadtl_decoder {
 	const u8			*data;		/* what was fed ... */
 	size_t				size;
 	size_t				pos;		/* ... and how far we are */
+	size_t				plain_size;	/* up to here: whole frames of
+							 * a contiguous stream with
+							 * a clock, nothing pending
+							 */
 	u64				data_offset;	/* stream offset of data */
 	u64				jump;		/* pending LOST or BACK, bytes */
 	bool				jump_back;
@@ -195,16 +253,76 @@ struct powerpc_vpadtl_decoder {
 };
 
 int powerpc_vpadtl_clock__init(struct powerpc_vpadtl_clock *clock, u64 boot_tb, u64 tb_freq);
-u64 powerpc_vpadtl_clock__time(const struct powerpc_vpadtl_clock *clock, u64 tb);
 
 void powerpc_vpadtl_decoder__init(struct powerpc_vpadtl_decoder *d, bool big_endian);
 void powerpc_vpadtl_decoder__feed(struct powerpc_vpadtl_decoder *d, const void *data,
 				  size_t size, u64 offset);
 void powerpc_vpadtl_decoder__finish(struct powerpc_vpadtl_decoder *d);
-enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next(struct powerpc_vpadtl_decoder *d);
+enum powerpc_vpadtl_item powerpc_vpadtl_decoder__next_item(struct powerpc_vpadtl_decoder *d);
+
+/**
+ * powerpc_vpadtl_decoder__next - Find the next item in what was fed.
+ * @d: decoder
+ *
+ * An error ends nothing: go on until POWERPC_VPADTL_END. Each call but the last
+ * consumes something, so the calls are at most as many as the frames fed and
+ * three for each feed. Frames in a row that have the same fault make one error.
+ *
+ * Return: what was found; see &struct powerpc_vpadtl_decoder for its particulars.
+ */
+static inline enum powerpc_vpadtl_item
+powerpc_vpadtl_decoder__next(struct powerpc_vpadtl_decoder *d)
+{
+	if (d->pos + POWERPC_VPADTL_FRAME_SIZE <= d->plain_size) {
+		const u8 *frame = d->data + d->pos;
+
+		if (likely(powerpc_vpadtl_clock__entry_time(&d->clock, frame, &d->time))) {
+			d->frame = frame;
+			d->offset = d->data_offset + d->pos;
+			d->pos += POWERPC_VPADTL_FRAME_SIZE;
+			return POWERPC_VPADTL_ENTRY;
+		}
+	}
+
+	return powerpc_vpadtl_decoder__next_item(d);
+}
+
+/**
+ * powerpc_vpadtl_decoder__plain - Find frames that can be taken without the decoder.
+ * @d: decoder
+ * @frames: becomes the first of them
+ *
+ * From the first of them, those are entries for which
+ * powerpc_vpadtl_clock__entry_time() tells a time. How many of these were taken
+ * is to be told with powerpc_vpadtl_decoder__take().
+ *
+ * Return: how many there are, often none.
+ */
+static inline size_t powerpc_vpadtl_decoder__plain(const struct powerpc_vpadtl_decoder *d,
+						   const u8 **frames)
+{
+	*frames = d->data + d->pos;
+	return d->pos < d->plain_size ? (d->plain_size - d->pos) / POWERPC_VPADTL_FRAME_SIZE : 0;
+}
+
+/**
+ * powerpc_vpadtl_decoder__take - Go on after entries that were taken.
+ * @d: decoder
+ * @nr: of the frames that powerpc_vpadtl_decoder__plain() found, not zero
+ * @time: of the last of them
+ */
+static inline void powerpc_vpadtl_decoder__take(struct powerpc_vpadtl_decoder *d, size_t nr,
+						u64 time)
+{
+	d->pos += nr * POWERPC_VPADTL_FRAME_SIZE;
+	d->offset = d->data_offset + d->pos - POWERPC_VPADTL_FRAME_SIZE;
+	d->time = time;
+}
 
 const char *powerpc_vpadtl__dispatch_reason(u8 code, char *buf);
 const char *powerpc_vpadtl__preempt_reason(u8 code, char *buf);
+int powerpc_vpadtl_entry__text_reasons_times(const struct powerpc_vpadtl_entry *entry, char *buf);
+int powerpc_vpadtl_entry__text(const struct powerpc_vpadtl_entry *entry, char *buf);
 const char *powerpc_vpadtl__strerror(enum powerpc_vpadtl_error error);
 
 #endif
