@@ -74,7 +74,7 @@ struct powerpc_vpadtl {
 	u64				*indexed;	/* queued: where their data is */
 	size_t				nr_indexed;
 	size_t				next_indexed;	/* not yet come by */
-	bool				unlisted_told;
+	bool				index_is_bad;
 	struct vpadtl_data		passed;		/* latest that came by */
 	u64				read_start;	/* in the mapped file, ... */
 	u64				read_end;
@@ -275,8 +275,8 @@ static void vpadtl__let_go(struct powerpc_vpadtl *vpa, u64 offset, u64 size)
 }
 
 /*
- * A record is come by, and with it the kernel maps pages around, also those of
- * the data before it: let go of them.
+ * perf comes by an AUXTRACE record, and with it the kernel maps pages around, also
+ * those of the data before it: let go of them.
  */
 static void vpadtl__pass(struct powerpc_vpadtl *vpa, u64 data_offset, u64 size)
 {
@@ -287,7 +287,10 @@ static void vpadtl__pass(struct powerpc_vpadtl *vpa, u64 data_offset, u64 size)
 
 static void vpadtl__free_buffer(struct powerpc_vpadtl *vpa, struct auxtrace_buffer *buffer)
 {
-	vpadtl__let_go(vpa, buffer->data_offset, buffer->size);
+	/* No record was swapped in place in what perf has seen to be data */
+	if (!vpa->session->header.needs_swap ||
+	    (!vpa->index_is_bad && (u64)buffer->data_offset <= vpa->passed.offset))
+		vpadtl__let_go(vpa, buffer->data_offset, buffer->size);
 	list_del_init(&buffer->list);
 	auxtrace_buffer__free(buffer);
 }
@@ -519,7 +522,6 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 				return err;
 			ev.auxtrace.size = left;
 		}
-		vpadtl__pass(vpa, data_offset, ev.auxtrace.size);
 	}
 
 	if (!ev.auxtrace.size)
@@ -575,6 +577,9 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 				return err;
 			vpa->indexed[vpa->nr_indexed++] = offset;
 			start = offset;
+			/* It was the mapped file that was looked at */
+			if (!session->header.needs_swap)
+				vpadtl__let_go(vpa, offset, event->auxtrace.size);
 		}
 	}
 
@@ -781,15 +786,31 @@ static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *b
 	}
 }
 
-/* Has the data at @data_offset been queued by the index? */
-static bool vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
+/*
+ * Has the data at @data_offset been queued by the index? Where the index and the
+ * records do not agree, tell so once.
+ */
+static int vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
 {
-	while (vpa->next_indexed < vpa->nr_indexed &&
-	       vpa->indexed[vpa->next_indexed] < data_offset)
-		vpa->next_indexed++;
+	size_t i = vpa->next_indexed;
+	bool bad, listed;
+	int err;
 
-	return vpa->next_indexed < vpa->nr_indexed &&
-	       vpa->indexed[vpa->next_indexed] == data_offset;
+	while (i < vpa->nr_indexed && vpa->indexed[i] < data_offset)
+		i++;
+
+	listed = i < vpa->nr_indexed && vpa->indexed[i] == data_offset;
+	bad = vpa->nr_indexed && (!listed || i > vpa->next_indexed);
+	vpa->next_indexed = listed ? i + 1 : i;
+
+	if (bad && !vpa->index_is_bad) {
+		vpa->index_is_bad = true;
+		err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+		if (err)
+			return err;
+	}
+
+	return listed;
 }
 
 static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
@@ -808,17 +829,11 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 		data_offset = lseek(fd, 0, SEEK_CUR);
 		if (data_offset == -1)
 			return -errno;
-		if (vpadtl__is_indexed(vpa, data_offset)) {
+		if (event->header.size >= sizeof(event->auxtrace))
 			vpadtl__pass(vpa, data_offset, event->auxtrace.size);
-			return 0;
-		}
-	}
-
-	if (vpa->nr_indexed && !vpa->unlisted_told) {
-		vpa->unlisted_told = true;
-		err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+		err = vpadtl__is_indexed(vpa, data_offset);
 		if (err)
-			return err;
+			return min(err, 0);
 	}
 
 	err = vpadtl__queue_event(vpa, event, data_offset, &buffer);
