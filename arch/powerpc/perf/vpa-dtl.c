@@ -273,17 +273,28 @@ static void vpa_dtl_write(const struct vpa_dtl_sink *sink, unsigned long at,
 		memcpy(aux->base, data + part, size - part);
 }
 
-/* For vpa_dtl_take() */
+/*
+ * For vpa_dtl_take(). Often the ring wraps within what is copied, but seldom the
+ * area: without that, this is as much as a memcpy() or two.
+ */
 static void vpa_dtl_copy(void *arg, u64 first, u32 count)
 {
 	const struct vpa_dtl_sink *sink = arg;
+	const struct vpa_dtl_aux *aux = sink->aux;
+	unsigned long at = sink->head & (aux->size - 1);
 	u32 slot = first % VPA_DTL_SLOTS;
-	u32 part = min(count, VPA_DTL_SLOTS - slot);
+	size_t part = min(count, VPA_DTL_SLOTS - slot) * VPA_DTL_FRAME;
+	size_t size = count * VPA_DTL_FRAME;
+	void *to = aux->base + at;
 
-	vpa_dtl_write(sink, 0, sink->ring + slot, part * VPA_DTL_FRAME);
-	if (part < count)
-		vpa_dtl_write(sink, part * VPA_DTL_FRAME, sink->ring,
-			      (count - part) * VPA_DTL_FRAME);
+	if (likely(size <= aux->size - at)) {
+		memcpy(to, sink->ring + slot, part);
+		if (part < size)
+			memcpy(to + part, sink->ring, size - part);
+	} else {
+		vpa_dtl_write(sink, 0, sink->ring + slot, part);
+		vpa_dtl_write(sink, part, sink->ring, size - part);
+	}
 }
 
 static u64 vpa_dtl_written(void *arg)
