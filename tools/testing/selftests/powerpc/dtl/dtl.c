@@ -23,7 +23,8 @@ int dtl_type(void)
 	return type;
 }
 
-int dtl_open(struct dtl_event *ev, int cpu, u64 config, u64 period)
+static int open_event(struct dtl_event *ev, int cpu, u64 config, u64 period,
+		      bool freq)
 {
 	struct perf_event_attr attr = {
 		.type		= dtl_type(),
@@ -34,6 +35,7 @@ int dtl_open(struct dtl_event *ev, int cpu, u64 config, u64 period)
 		.read_format	= PERF_FORMAT_LOST,
 		.sample_id_all	= 1,
 		.disabled	= 1,
+		.freq		= freq,
 	};
 
 	memset(ev, 0, sizeof(*ev));
@@ -41,6 +43,16 @@ int dtl_open(struct dtl_event *ev, int cpu, u64 config, u64 period)
 			 PERF_FLAG_FD_CLOEXEC);
 
 	return ev->fd < 0 ? -errno : 0;
+}
+
+int dtl_open(struct dtl_event *ev, int cpu, u64 config, u64 period)
+{
+	return open_event(ev, cpu, config, period, false);
+}
+
+int dtl_open_freq(struct dtl_event *ev, int cpu, u64 config, u64 freq)
+{
+	return open_event(ev, cpu, config, freq, true);
 }
 
 int dtl_map(struct dtl_event *ev, int data_pages, int aux_pages, bool overwrite)

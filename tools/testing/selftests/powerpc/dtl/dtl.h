@@ -40,6 +40,8 @@ int dtl_type(void);
 
 /* Open a disabled event, which samples if period (ns) is not 0: 0 or -errno */
 int dtl_open(struct dtl_event *ev, int cpu, u64 config, u64 period);
+/* The same with polls a second instead */
+int dtl_open_freq(struct dtl_event *ev, int cpu, u64 config, u64 freq);
 int dtl_map(struct dtl_event *ev, int data_pages, int aux_pages, bool overwrite);
 void dtl_close(struct dtl_event *ev);
 void dtl_enable(struct dtl_event *ev);

@@ -142,6 +142,31 @@ static int test_refusals(void)
 	return 0;
 }
 
+/* More polls a second than there are nanoseconds: it samples nevertheless */
+static int test_freq(void)
+{
+	const char *limit = "/proc/sys/kernel/perf_event_max_sample_rate";
+	struct dtl_event ev;
+	unsigned long rate;
+	int rc;
+
+	FAIL_IF(read_ulong(limit, &rate, 10));
+	FAIL_IF(write_ulong(limit, 2 * SEC, 10));
+	rc = dtl_open_freq(&ev, cpu, DTL_ALL, 3 * SEC / 2);
+	FAIL_IF(write_ulong(limit, rate, 10));
+	FAIL_IF(rc);
+	FAIL_IF(dtl_map(&ev, 8, 8, false));
+	dtl_enable(&ev);
+	dtl_sleep(20);
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.headers != 1);
+	dtl_close(&ev);
+
+	return 0;
+}
+
 /* What is logged in less than a period is there when the event stops */
 static int test_short(void)
 {
@@ -570,6 +595,7 @@ int main(void)
 		return 1;
 
 	rc |= run(test_refusals, "vpa_dtl_refusals");
+	rc |= run(test_freq, "vpa_dtl_freq");
 	rc |= run(test_short, "vpa_dtl_short");
 	rc |= run(test_enable, "vpa_dtl_enable");
 	rc |= run(test_laps, "vpa_dtl_laps");
