@@ -54,8 +54,9 @@ series: setup	## the patches with cover letters: build/series/ (BASE=)
 refresh:	## take edits in build/src/… back into patches/ and the overlay (BASE=)
 	@lab/refresh
 
-bench: setup	## the benchmarks: ratios and instruction counts
+bench: perf kernel qemu guest	## the benchmarks: instructions, memory, what is kept at which rate
 	@tests/bench/run
+	@tests/bench/run-driver
 
 lint: setup	## checkpatch, sparse, W=1, kernel-doc, codespell, shellcheck
 	@lab/lint
