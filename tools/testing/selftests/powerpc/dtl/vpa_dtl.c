@@ -39,6 +39,20 @@ static bool hypervisor_writes(void)
 	return count;
 }
 
+/* A new event of its group has the event taken off its CPU and put back */
+static void restart(struct dtl_event *ev)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_DUMMY,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, ev->fd, 0);
+
+	FAIL_IF_EXIT(fd < 0);
+	close(fd);
+}
+
 /* Every refusal is one errno */
 static int test_refusals(void)
 {
@@ -245,6 +259,8 @@ static int test_full(void)
 	dtl_read(&ev, DTL_ALL);
 	FAIL_IF(!ev.truncated);
 	entries = ev.entries;
+	/* an event that was to be disabled would be so from here on */
+	restart(&ev);
 	for (i = 0; i < 100; i++) {
 		dtl_dispatch(&ev, 5);
 		dtl_read(&ev, DTL_ALL);
@@ -526,6 +542,12 @@ static int test_hostile_tail(void)
 			 __ATOMIC_RELEASE);
 	dtl_sleep(100);
 	if (writes) {
+		count = dtl_count(&ev, NULL);
+		dtl_dispatch(&ev, 20);
+		FAIL_IF(dtl_count(&ev, NULL) < count + 20);
+		/* and with room again it is on after a restart */
+		ev.page->aux_tail = ev.page->aux_head;
+		restart(&ev);
 		count = dtl_count(&ev, NULL);
 		dtl_dispatch(&ev, 20);
 		FAIL_IF(dtl_count(&ev, NULL) < count + 20);
