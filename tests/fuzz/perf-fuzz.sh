@@ -6,7 +6,7 @@
 #
 # usage: tests/fuzz/perf-fuzz.sh corpus         each file of corpus-perf/, as TAP
 #        tests/fuzz/perf-fuzz.sh fuzz SECONDS [SEED]
-#   PERF: the perf to run, best one built with -fsanitize=address
+#   PERF: the perf to run, best one with the sanitizers: lab/perf asan
 #   WRAP: a command to run it under, say "valgrind -q --error-exitcode=99"
 #   MODES: only these modes of dtlgen's --damage
 #   ONE_TIMEOUT: seconds for one run (20)
@@ -29,7 +29,7 @@ export PERF_CONFIG=/dev/null
 export PERF_BUILDID_DIR=$out/buildid
 export PAGER=cat
 export ASAN_OPTIONS=detect_leaks=0:exitcode=99
-export UBSAN_OPTIONS=halt_on_error=1:exitcode=99
+export UBSAN_OPTIONS=halt_on_error=1:exitcode=99:suppressions=$here/ubsan.suppressions
 
 # What is run on each file; the file comes last.
 commands=(
