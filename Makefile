@@ -6,7 +6,7 @@ BASE	?= 6.12
 export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS
 
 .PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-check boot-kvm
-.PHONY: series series-apply refresh bench lint clean
+.PHONY: series series-apply test-tree refresh bench lint clean
 
 help:		## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/[$$](BASE)/$(BASE)/' | expand -t16
@@ -47,6 +47,9 @@ boot-kvm: setup	## the same in a guest of nested Linux KVM: RUN=script.sh [OUT=d
 
 series-apply: setup	## git am the series onto a tree of yours: KDIR= [QDIR=] [BRANCH=]
 	@lab/series-apply
+
+test-tree: setup	## build and boot a tree of yours, and run the guest scenarios in it: KDIR=
+	@lab/test-tree
 
 series: setup	## the patches with cover letters: build/series/ (BASE=)
 	@lab/series
