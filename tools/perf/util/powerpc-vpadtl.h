@@ -7,8 +7,6 @@
 
 #include <linux/bits.h>
 
-#include <linux/bits.h>
-
 #define POWERPC_VPADTL_PMU_NAME		"vpa_dtl"
 
 /* Private data of PERF_RECORD_AUXTRACE_INFO; a file can have less of it */
