@@ -61,7 +61,7 @@ bench: perf kernel qemu guest	## the benchmarks: instructions, memory, what is k
 	@tests/bench/run
 	@tests/bench/run-driver
 
-lint: setup	## checkpatch, sparse, W=1, kernel-doc, codespell, shellcheck
+lint: setup	## checkpatch, sparse, W=1, kernel-doc, htmldocs, codespell, shellcheck
 	@lab/lint
 
 clean:		## remove build/ (downloads and the compiler cache stay)
