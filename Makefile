@@ -3,10 +3,10 @@
 # and does nothing when its product is up to date.
 
 BASE	?= 6.12
-export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS
+export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS QUICK
 
 .PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-check boot-kvm
-.PHONY: series series-apply test-tree refresh bench lint clean
+.PHONY: series series-apply test-tree bisect-check refresh bench lint clean
 
 help:		## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/[$$](BASE)/$(BASE)/' | expand -t16
@@ -50,6 +50,9 @@ series-apply: setup	## git am the series onto a tree of yours: KDIR= [QDIR=] [BR
 
 test-tree: setup	## build and boot a tree of yours, and run the guest scenarios in it: KDIR=
 	@lab/test-tree
+
+bisect-check: setup	## each patch builds by itself: lab/bisect-check says how (BASE=)
+	@lab/bisect-check
 
 series: setup	## the patches with cover letters: build/series/ (BASE=)
 	@lab/series
