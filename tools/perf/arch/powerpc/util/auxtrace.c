@@ -77,6 +77,18 @@ static int powerpc_vpadtl_mmap_pages(struct record_opts *opts)
 	bool privileged = perf_event_paranoid_check(-1);
 	size_t sz;
 
+	/*
+	 * With data areas that are written backwards nobody reads the AUX area.
+	 * What is meant is to keep the newest: a snapshot at the end does.
+	 */
+	if (opts->overwrite) {
+		opts->overwrite = false;
+		opts->auxtrace_snapshot_mode = true;
+		opts->auxtrace_snapshot_on_exit = true;
+	}
+	/* The AUX area's data is not understood before PERF_RECORD_AUXTRACE_INFO */
+	opts->tail_synthesize = false;
+
 	/* There is an AUX area for each CPU, and there can be a thousand */
 	if (!opts->auxtrace_mmap_pages && !opts->auxtrace_snapshot_size)
 		opts->auxtrace_mmap_pages = (privileged ? MiB(1) : KiB(128)) / page_size;
@@ -90,8 +102,8 @@ static int powerpc_vpadtl_mmap_pages(struct record_opts *opts)
 		opts->mmap_pages = KiB(256) / page_size;
 
 	sz = opts->auxtrace_mmap_pages * (size_t)page_size;
-	if (sz < KiB(8) || !is_power_of_2(sz)) {
-		pr_err("Invalid mmap size for vpa_dtl: must be at least 8KiB and a power of 2\n");
+	if (!is_power_of_2(sz)) {
+		pr_err("Invalid mmap size for vpa_dtl: must be a power of 2\n");
 		return -EINVAL;
 	}
 
