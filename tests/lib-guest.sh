@@ -56,6 +56,26 @@ wait_recorder() {
 	return $rc
 }
 
+# start_recording FILE COMMAND…, stop_recording: a recorder without a workload. It
+# records when start_recording returns, on however slow a machine.
+start_recording() {
+	rm -f ctl ack
+	mkfifo ctl ack
+	start_recorder "$@" -D -1 --control fifo:ctl,ack || return 1
+	exec 5>ctl 6<ack
+	control enable
+}
+# Each answer is waited for, so that no command runs into another.
+control() {
+	echo "$1" >&5
+	read -r answer <&6
+}
+stop_recording() {
+	control stop
+	exec 5>&- 6<&-
+	wait_recorder
+}
+
 # quiet_kernel: nothing in the kernel's messages that a kernel must not say.
 quiet_kernel() {
 	! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|INFO: |possible .* lock|KASAN|leak'

@@ -5,13 +5,14 @@
 
 REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
 cpu_comes_and_goes() {
-	start_recorder hotplug.data $REC -o hotplug.data sleep 3
+	start_recording hotplug.data $REC -o hotplug.data || return 1
 	busy 3
-	sleep 0.8
+	sleep 0.5
 	echo 0 >/sys/devices/system/cpu/cpu2/online || return 1
 	sleep 0.5
 	echo 1 >/sys/devices/system/cpu/cpu2/online || return 1
-	wait_recorder
+	sleep 0.5
+	stop_recording
 	rc=$?
 	not_busy
 	return $rc

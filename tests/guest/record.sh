@@ -23,31 +23,22 @@ check "records two seconds beside sched:*" \
 	recorded sched.data perf record -q -a -e 'sched:*,vpa_dtl/dtl_all/' -c 10000000 -o sched.data sleep 2
 LOAD=0
 
-# Each answer is waited for, so that no command runs into another.
 enable_and_disable() {
-	rm -f ctl ack
-	mkfifo ctl ack
-	start_recorder control.data $REC -D -1 --control fifo:ctl,ack -o control.data || return 1
-	exec 5>ctl 6<ack
+	start_recording control.data $REC -o control.data || return 1
 	i=0
 	while [ $i -lt 500 ]; do
-		echo enable >&5; read -r answer <&6 || return 1
-		echo disable >&5; read -r answer <&6 || return 1
+		control disable && control enable || return 1
 		i=$((i + 1))
 	done
-	echo stop >&5
-	read -r answer <&6
-	exec 5>&- 6<&-
-	wait_recorder
+	stop_recording
 }
 check "500 enables and disables" enable_and_disable
 
 second_is_refused() {
-	start_recorder first.data $REC -o first.data sleep 2
-	sleep 0.7
+	start_recording first.data $REC -o first.data || return 1
 	perf record -a -e vpa_dtl/dtl_all/ -c 1000000 -o second.data sleep 0.2 >second.err 2>&1 &&
 		echo "the second recorder was not refused" >>second.err
-	wait_recorder || return 1
+	stop_recording || return 1
 	cat second.err
 	grep -qi busy second.err
 }
@@ -56,12 +47,11 @@ check "a second recorder is refused with EBUSY" second_is_refused
 record_briefly() { perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o x.data sleep 0.2; }
 
 others_refused_while_recording() {
-	start_recorder beside.data $REC -o beside.data sleep 2
-	sleep 0.7
+	start_recording beside.data $REC -o beside.data || return 1
 	bad=
 	dtl_readable 0 && bad="debugfs opened; "
 	( echo 1 >/proc/powerpc/vcpudispatch_stats ) 2>/dev/null && bad="${bad}vcpudispatch_stats started; "
-	wait_recorder || bad="${bad}the recorder failed"
+	stop_recording || bad="${bad}the recorder failed"
 	[ -z "$bad" ] || { echo "$bad"; return 1; }
 }
 check "debugfs and vcpudispatch_stats are refused while recording" others_refused_while_recording
