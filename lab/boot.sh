@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+# What lab/boot and lab/boot-kvm share: how a script and its files come to the
+# guest, and how its words, its files and its status come back. Sourced after
+# lib.sh; RUN, OUT, FILES and TIMEOUT as lab/boot says.
+
+CAPS=cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off
+# Firmware: Debian's package, which the package list installs.
+FIRMWARE=/usr/share/qemu
+BARE=(-L $FIRMWARE -display none -vga none -nic none -no-reboot)
+
+run_readable() { [ -f "$RUN" ] && [ -r "$RUN" ]; }
+
+# boot_disks KERNEL: a folder $tmp with in.tar, which the guest unpacks, and
+# out.tar, which it fills. The folder is gone at our end, and QEMU with it.
+boot_disks() {
+	local kernel=$1 f
+	[ -e $FIRMWARE/slof.bin ] ||
+		die "the firmware slof.bin is missing" "install the Debian package qemu-system-data, or run: make setup"
+	tmp=$(mktemp -d "$BUILD/.boot-XXXXXX")
+	qemu_pid=
+	trap boot_cleanup EXIT
+	trap 'exit 130' INT TERM
+
+	mkdir -p "$tmp/in/run" "$tmp/in/root"
+	[ -z "${RUN:-}" ] || cp "$RUN" "$tmp/in/run/script"
+	for f in ${FILES:-}; do cp -r "$f" "$tmp/in/root/"; done
+	# The modules of the kernel, which the guest loads.
+	if [ -s "${kernel%/*}/modules.order" ]; then
+		mkdir -p "$tmp/in/lib/modules"
+		while read -r f; do cp "${kernel%/*}/${f%.*}.ko" "$tmp/in/lib/modules/"; done <"${kernel%/*}/modules.order"
+	fi
+	tar cf "$tmp/in.tar" -C "$tmp/in" .
+	truncate -s 2G "$tmp/out.tar"
+}
+boot_cleanup() {
+	[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null || true
+	rm -rf "$tmp"
+}
+
+# boot_qemu NAME QEMU ARGUMENT…: run QEMU, which needs a virtio-serial device,
+# and end with the status of the script in the guest.
+boot_qemu() {
+	local console=$LOGS/console-$1.log rc=0 cat_pid status
+	shift
+	# The script's words go through a pipe, since QEMU would write over the others
+	# of a file that is our output. It ends when fd 4, its last writer, is closed.
+	mkfifo "$tmp/stdout"
+	exec 4<>"$tmp/stdout"
+	cat "$tmp/stdout" 4>&- &
+	cat_pid=$!
+	timeout "$TIMEOUT" "$@" -serial "file:$console" -monitor none \
+		-chardev "file,id=out,path=$tmp/stdout" -device virtserialport,chardev=out,name=stdio </dev/null 4>&- &
+	qemu_pid=$!
+	wait $qemu_pid || rc=$?
+	qemu_pid=
+	exec 4>&-
+	wait $cat_pid || true
+
+	if [ -n "${OUT:-}" ]; then
+		mkdir -p "$OUT"
+		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner 2>/dev/null || true
+	fi
+	status=$(tar xOf "$tmp/out.tar" ./.status 2>/dev/null || true)
+	[ -n "$status" ] && [ "$rc" = 0 ] && exit "$status"
+
+	tail -n 30 "$console" >&2
+	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
+	die "the guest ended without a word (QEMU's exit status $rc)" "its console is ${console#"$TOP"/}"
+}
