@@ -6,7 +6,7 @@ BASE	?= 6.12
 export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS QUICK
 
 .PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-check boot-kvm
-.PHONY: series series-apply test-tree bisect-check refresh bench lint clean
+.PHONY: series series-apply test-tree bisect-check refresh soak bench lint clean
 
 help:		## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sed 's/[$$](BASE)/$(BASE)/' | expand -t16
@@ -59,6 +59,9 @@ series: setup	## the patches with cover letters: build/series/ (BASE=)
 
 refresh:	## take edits in build/src/… back into patches/ and the overlay (BASE=)
 	@lab/refresh
+
+soak:		## all scenarios under a debug kernel, ten minutes of all at once; native accounting; nested KVM
+	@tests/check build soak native kvm
 
 bench: perf kernel qemu guest	## the benchmarks: instructions, memory, what is kept at which rate
 	@tests/bench/run

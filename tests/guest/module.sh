@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+# The driver as a module: taken out while it is idle, not while it is in use.
+# CONFIG=debug
+. /root/lib-guest.sh
+
+MODULE=/lib/modules/vpa-dtl.ko
+REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
+
+kunit_passed() { dmesg | grep -E '^(\[[^]]*\] )?ok [0-9]+ vpa-dtl'; }
+check "the KUnit module passes" kunit_passed
+
+refused_while() { # COMMAND…
+	start_recorder used.data "$@" || return 1
+	sleep 2
+	rmmod vpa_dtl 2>rmmod.err && { echo "it was taken out"; return 1; }
+	cat rmmod.err
+	wait_recorder
+}
+check "a module that records is not taken out" refused_while $REC -o used.data sleep 4
+
+counting() {
+	perf stat -a -e vpa_dtl/dtl_all/ sleep 3 >stat.txt 2>&1 &
+	sleep 2
+	rmmod vpa_dtl 2>/dev/null && { echo "it was taken out"; return 1; }
+	wait $!
+}
+check "a module that counts is not taken out" counting
+
+out_and_in() {
+	i=0
+	while [ $i -lt 10 ]; do
+		rmmod vpa_dtl || return 1
+		[ ! -e $DTL ] || { echo "its sysfs folder stays"; return 1; }
+		perf record -a -e vpa_dtl/dtl_all/ -o x.data true 2>/dev/null && return 1
+		insmod $MODULE || return 1
+		$REC -o x.data true || return 1
+		i=$((i + 1))
+	done
+}
+check "taken out and loaded ten times" out_and_in
+LOAD=2
+check "it records after that" recorded again.data $REC -o again.data sleep 1
+LOAD=0
+
+after_a_kill() {
+	$REC -o x.data sleep 10 &
+	sleep 2
+	kill -9 $!
+	wait $!
+	rmmod vpa_dtl && insmod $MODULE
+}
+check "taken out after its user was killed" after_a_kill
+check "the kernel said nothing it should not" quiet_kernel
+done_testing
