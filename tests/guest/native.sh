@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+# The kernel accounts stolen time from the log, which it has registered from boot:
+# the accounting goes on while events look at the same log, and finds it as it was.
+# CONFIG=native
+. /root/lib-guest.sh
+
+vpa_byte() { dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=1 skip=$2 count=1 2>/dev/null | hexdump -v -e '1/1 "%u"'; }
+masks() { echo "$(vpa_byte 0 184) $(vpa_byte 1 184)"; }
+index() { echo $((0x$(dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=8 skip=67 count=1 2>/dev/null | hexdump -v -e '8/1 "%02x"'))); }
+
+# What the debugfs readers see of the log is the truth where no event does.
+without() {
+	busy 3
+	sleep 0.5
+	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0 5</sys/kernel/debug/powerpc/dtl/cpu-1
+	cp /proc/stat /out/without.before
+	sleep 3
+	cp /proc/stat /out/without.after
+	dd bs=346800 count=1 <&4 >/out/without.0 2>/dev/null
+	dd bs=346800 count=1 <&5 >/out/without.1 2>/dev/null
+	exec 4<&- 5<&-
+	not_busy
+}
+check "stolen time without events, beside debugfs" without
+
+with() { # EVENT
+	busy 3
+	perf record -q -a -e "vpa_dtl/$1/" -c 10000000 -o $1.data sh -c "
+		cp /proc/stat /out/$1.before
+		sleep 3
+		cp /proc/stat /out/$1.after"
+	rc=$?
+	not_busy
+	cp $1.data /out/
+	return $rc
+}
+for event in dtl_preempt dtl_cede dtl_all; do
+	check "stolen time beside $event" with $event
+done
+
+# Handed back as it was: mask, index and registration.
+handed_back() {
+	before="$(masks)"
+	from=$(index 0)
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 10000000 -o x.data sleep 3 &
+	recorder=$!
+	sleep 2
+	during="$(masks)"
+	wait $recorder || return 1
+	after="$(masks)"
+	to=$(index 0)
+	busy 3
+	sleep 0.5
+	not_busy
+	grown=$(index 0)
+	echo "masks: $before, $during while recording, $after; index: $from, $to, $grown"
+	[ "$before" = "2 2" ] && [ "$during" = "7 7" ] && [ "$after" = "2 2" ] &&
+		[ "$to" -ge "$from" ] && [ "$grown" -gt "$to" ]
+}
+check "the log's mask, index and registration are handed back" handed_back
+
+scripted() {
+	hv script 'burst=60,interval=10000000'
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 -o script.data sleep 2
+	rc=$?
+	hv script ''
+	cp script.data /out/
+	return $rc
+}
+check "records beside the accounting" scripted
+check "counts beside the accounting" perf stat -a -e vpa_dtl/dtl_preempt/ sleep 0.5
+check "the kernel said nothing it should not" quiet_kernel
+done_testing
