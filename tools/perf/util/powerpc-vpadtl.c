@@ -86,6 +86,7 @@ struct powerpc_vpadtl {
 
 	u64				sample_type;
 	u64				skip;		/* entries not to deliver */
+	u64				mode;		/* see vpadtl__set_mode() */
 	struct perf_sample		sample;		/* fields that stay set up */
 	union perf_event		event;		/* of the sample */
 
@@ -101,7 +102,7 @@ struct vpadtl_slot {
 struct vpadtl_queue {
 	struct powerpc_vpadtl		*vpa;
 	unsigned int			queue_nr;
-	int				cpu;
+	unsigned int			cpu;
 	struct auxtrace_buffer		*buffer;	/* fed to the decoder */
 	struct powerpc_vpadtl_decoder	decoder;
 	u64				last_time;	/* latest that left the window */
@@ -137,20 +138,32 @@ static int vpadtl_queue__error(struct vpadtl_queue *q)
 	return vpadtl__error(q->vpa, d->error, q->cpu, d->offset, d->error_size, d->time);
 }
 
-static inline u16 vpadtl__usecs(u32 ticks, u64 tb_freq)
+static inline u64 vpadtl__usecs(u32 ticks, u64 tb_freq)
 {
-	u64 usecs = ticks * 1000000ULL / tb_freq;
-
-	return likely(usecs < UINT16_MAX) ? usecs : UINT16_MAX;
+	return ticks * 1000000ULL / tb_freq;
 }
 
-/* The hypervisor's own state is no place in this kernel or its processes */
-static const u8 vpadtl__cpumodes[2][2] = {	/* [MSR_PR][MSR_HV] */
-	{ PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_HYPERVISOR },
-	{ PERF_RECORD_MISC_USER, PERF_RECORD_MISC_USER },
-};
+/*
+ * @mode: of srr1, the bits PR and HV. Mostly it is that of the sample before, so
+ * this is kept out of the loop that delivers, and of its registers.
+ */
+static noinline void vpadtl__set_mode(struct powerpc_vpadtl *vpa, u64 mode)
+{
+	u16 cpumode = PERF_RECORD_MISC_KERNEL;
 
-static int vpadtl__prepare_inject(struct powerpc_vpadtl *vpa)
+	/* The hypervisor's own state is no place in this kernel or its processes */
+	if (mode & POWERPC_VPADTL_MSR_PR)
+		cpumode = PERF_RECORD_MISC_USER;
+	else if (mode & POWERPC_VPADTL_MSR_HV)
+		cpumode = PERF_RECORD_MISC_HYPERVISOR;
+
+	vpa->mode = mode;
+	vpa->sample.cpumode = cpumode;
+	vpa->sample.misc = cpumode;
+	vpa->event.header.misc = cpumode;
+}
+
+static noinline int vpadtl__prepare_inject(struct powerpc_vpadtl *vpa)
 {
 	vpa->event.header.size = perf_event__sample_event_size(&vpa->sample, vpa->sample_type, 0);
 	return perf_event__synthesize_sample(&vpa->event, vpa->sample_type, 0, &vpa->sample);
@@ -160,11 +173,9 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 					struct vpadtl_slot *slot)
 {
 	struct perf_sample *sample = &vpa->sample;
-	union perf_event *event = &vpa->event;
 	struct powerpc_vpadtl_entry entry;
 	u64 tb_freq = q->decoder.clock.tb_freq;
-	u32 stolen;
-	u16 cpumode;
+	u64 mode, stolen, ready, waiting;
 	int err;
 
 	if (unlikely(vpa->skip)) {
@@ -174,36 +185,42 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 
 	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
 
-	cpumode = vpadtl__cpumodes[!!(entry.srr1 & POWERPC_VPADTL_MSR_PR)]
-				  [!!(entry.srr1 & POWERPC_VPADTL_MSR_HV)];
-	if (unlikely(__builtin_add_overflow(entry.ready_to_enqueue_time,
-					    entry.enqueue_to_dispatch_time, &stolen)))
-		stolen = UINT32_MAX;
-
 	sample->ip = entry.srr0;
 	sample->time = slot->time;
-	sample->cpumode = cpumode;
-	sample->misc = cpumode;
-	sample->weight = stolen;
-	sample->ins_lat = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
-	sample->p_stage_cyc = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
-	event->header.misc = cpumode;
+
+	mode = entry.srr1 & (POWERPC_VPADTL_MSR_PR | POWERPC_VPADTL_MSR_HV);
+	if (unlikely(mode != vpa->mode))
+		vpadtl__set_mode(vpa, mode);
+
+	stolen = powerpc_vpadtl_entry__stolen(&entry);
+	ready = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
+	waiting = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
+	/* Seldom more than a sample has room for: 32, 16 and 16 bits */
+	if (unlikely((stolen >> 16 | ready | waiting) > UINT16_MAX)) {
+		stolen = min_t(u64, stolen, UINT32_MAX);
+		ready = min_t(u64, ready, UINT16_MAX);
+		waiting = min_t(u64, waiting, UINT16_MAX);
+	}
+	sample->weight = stolen;
+	sample->ins_lat = ready;
+	sample->p_stage_cyc = waiting;
+
 	if (unlikely(vpa->synth_opts.inject)) {
 		err = vpadtl__prepare_inject(vpa);
 		if (err)
 			return err;
 	}
 
-	return perf_session__deliver_synth_event(vpa->session, event, sample);
+	return perf_session__deliver_synth_event(vpa->session, &vpa->event, sample);
 }
 
-static inline void vpadtl_slot__set(struct vpadtl_slot *slot, const struct vpadtl_queue *q,
-				    u64 time, const u8 *frame)
+static inline void vpadtl_slot__set(struct vpadtl_slot *slot, u64 time, const u8 *frame,
+				    u32 raw_tb_freq)
 {
 	slot->time = time;
 	memcpy(slot->raw.entry, frame, sizeof(slot->raw.entry));
-	slot->raw.tb_freq = q->raw_tb_freq;
+	slot->raw.tb_freq = raw_tb_freq;
 }
 
 /* Put an entry in the window, which has room, at its place before others. */
@@ -213,7 +230,7 @@ static int vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *fram
 
 	for (slot = q->end++; slot > q->next && slot[-1].time > time; slot--)
 		*slot = slot[-1];
-	vpadtl_slot__set(slot, q, time, frame);
+	vpadtl_slot__set(slot, time, frame, q->raw_tb_freq);
 
 	if (time >= q->last_time)
 		return 0;
@@ -323,28 +340,32 @@ static int vpadtl_queue__next_buffer(struct vpadtl_queue *q)
 /* Append entries to the window as long as nothing is special about them. */
 static void vpadtl_queue__append(struct vpadtl_queue *q)
 {
+	/* In registers: who writes to a slot might write to a queue, to the compiler */
+	const struct powerpc_vpadtl_clock clock = q->decoder.clock;
+	const u32 raw_tb_freq = q->raw_tb_freq;
 	struct vpadtl_slot *slot = q->end;
 	u64 newest = q->newest, time;
+	struct vpadtl_slot *end;
 	const u8 *frame;
-	size_t nr, i;
+	size_t nr;
 
 	nr = min(powerpc_vpadtl_decoder__plain(&q->decoder, &frame),
 		 (size_t)(&q->window[VPADTL_WINDOW] - slot));
-	for (i = 0; i < nr; i++) {
-		if (unlikely(!powerpc_vpadtl_clock__entry_time(&q->decoder.clock, frame, &time) ||
+	for (end = slot + nr; slot < end; slot++) {
+		if (unlikely(!powerpc_vpadtl_clock__entry_time(&clock, frame, &time) ||
 			     time < newest))
 			break;
 		newest = time;
-		vpadtl_slot__set(slot, q, time, frame);
+		vpadtl_slot__set(slot, time, frame, raw_tb_freq);
 		frame += POWERPC_VPADTL_FRAME_SIZE;
-		slot++;
 	}
 
-	if (!i)
+	nr = slot - q->end;
+	if (!nr)
 		return;
 	q->newest = newest;
 	q->end = slot;
-	powerpc_vpadtl_decoder__take(&q->decoder, i, newest);
+	powerpc_vpadtl_decoder__take(&q->decoder, nr, newest);
 }
 
 /* Decode as long as there is data and room in the window. */
@@ -389,37 +410,58 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 	return 0;
 }
 
-/*
- * Deliver the entries of a queue up to @limit, that time included, and put the
- * queue where the time of its next entry will be seen.
- */
-static inline int vpadtl_queue__run(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q, u64 limit)
+static inline struct vpadtl_queue *vpadtl__first_queue(const struct powerpc_vpadtl *vpa)
 {
+	return vpa->queues.queue_array[vpa->heap.heap_array[0].queue_nr].priv;
+}
+
+/*
+ * Deliver the entries of a queue that is not in the heap, up to @limit, that time
+ * included, or to where another queue is first, and put the queue where the time
+ * of its next entry will be seen.
+ */
+static noinline int vpadtl_queue__run(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q, u64 limit)
+{
+	struct auxtrace_heap *heap = &vpa->heap;
 	struct perf_sample *sample = &vpa->sample;
+	struct vpadtl_queue *other;
 	struct vpadtl_slot *slot;
+	u64 until;
 	int err;
 
+next_queue:
+	until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
 	/* No event is processed while a queue runs */
 	sample->pid = vpa->tasks[q->cpu].pid;
 	sample->tid = vpa->tasks[q->cpu].tid;
 	sample->cpu = q->cpu;
 
 	while (1) {
-		if (unlikely(q->end - q->next <= VPADTL_AHEAD)) {
+		if (unlikely(q->end <= &q->next[VPADTL_AHEAD])) {
 			err = vpadtl_queue__fill(q);
 			if (err || q->next == q->end)
 				return err;
 		}
 
 		slot = q->next;
-		if (slot->time > limit)
-			return auxtrace_heap__add(&vpa->heap, q->queue_nr, slot->time);
+		if (slot->time > until)
+			break;
 
 		err = vpadtl_queue__deliver(vpa, q, slot);
 		if (err)
 			return err;
 		q->next = slot + 1;
 	}
+
+	if (until == limit || heap->heap_cnt > 1)
+		return auxtrace_heap__add(heap, q->queue_nr, slot->time);
+
+	/* Of two queues, the other one's turn: change places with it in the heap of one */
+	other = vpadtl__first_queue(vpa);
+	heap->heap_array[0].queue_nr = q->queue_nr;
+	heap->heap_array[0].ordinal = slot->time;
+	q = other;
+	goto next_queue;
 }
 
 /* There is new data for a queue */
@@ -446,15 +488,12 @@ static int vpadtl__process_queues(struct powerpc_vpadtl *vpa, u64 limit)
 {
 	struct auxtrace_heap *heap = &vpa->heap;
 	struct vpadtl_queue *q;
-	u64 until;
 	int err;
 
 	while (heap->heap_cnt && heap->heap_array[0].ordinal <= limit) {
-		q = vpa->queues.queue_array[heap->heap_array[0].queue_nr].priv;
-
+		q = vpadtl__first_queue(vpa);
 		auxtrace_heap__pop(heap);
-		until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
-		err = vpadtl_queue__run(vpa, q, until);
+		err = vpadtl_queue__run(vpa, q, limit);
 		if (err)
 			return err;
 	}
@@ -1074,6 +1113,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
 				   priv[POWERPC_VPADTL_TB_FREQ]);
 	vpa->skip = ~0ULL;
+	vpa->mode = ~0ULL;
 	vpa->read_start = ~0ULL;
 	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
 		vpadtl__set_task(vpa, i, -1, -1);
