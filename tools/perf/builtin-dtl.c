@@ -2879,7 +2879,9 @@ int cmd_dtl(int argc, const char **argv)
 	tool->ksymbol		= perf_event__process_ksymbol;
 	tool->attr		= perf_event__process_attr;
 	tool->event_update	= perf_event__process_event_update;
+#ifdef HAVE_LIBTRACEEVENT
 	tool->tracing_data	= perf_event__process_tracing_data;
+#endif
 	tool->build_id		= perf_event__process_build_id;
 	tool->id_index		= perf_event__process_id_index;
 	tool->feature		= process_feature;
