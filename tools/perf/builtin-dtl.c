@@ -2830,15 +2830,15 @@ static const struct dtl_command dtl_commands[] = {
 int cmd_dtl(int argc, const char **argv)
 {
 	const char *dtl_usage[2] = { NULL, };
-	const char * const dtl_subcommands[] = {
-		"record", "report", "latency", "hist", "timehist", "dispersion", "interval",
-		"timechart", NULL
-	};
+	const char *dtl_subcommands[ARRAY_SIZE(dtl_commands) + 2] = { "record" };
 	struct perf_dtl *dtl = &perf_dtl;
 	struct perf_tool *tool = &dtl->tool;
 	char usage_str[64];
 	const char * const usage[] = { usage_str, NULL };
 	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(dtl_commands); i++)
+		dtl_subcommands[i + 1] = dtl_commands[i].name;
 
 	argc = parse_options_subcommand(argc, argv, dtl_options, dtl_subcommands, dtl_usage,
 					PARSE_OPT_STOP_AT_NON_OPTION);
