@@ -68,7 +68,7 @@ start_recording() {
 # Each answer is waited for, so that no command runs into another.
 control() {
 	echo "$1" >&5
-	read -r answer <&6
+	read -r -t 60 answer <&6 || { echo "no answer to $1"; return 1; }
 }
 stop_recording() {
 	control stop
@@ -88,6 +88,21 @@ quiet_kernel() {
 		grep -A 20 'unreferenced object' $leaks && return 1
 	fi
 	! dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|INFO: |possible .* lock|ODEBUG|corruption|suspected memory leak'
+}
+
+# kselftest: runs ./vpa_dtl, which speaks "success: name", "skip: name", "failure:
+# name", as tests of ours.
+kselftest() {
+	./vpa_dtl >vpa_dtl.log 2>&1
+	rc=$?
+	sed -n 's/^success: /ok - kselftest /p; s/^failure: /not ok - kselftest /p; s/^skip: \(.*\)/ok - kselftest \1 # SKIP it said so/p' vpa_dtl.log
+	check "kselftest vpa_dtl ends well" [ $rc = 0 ]
+	[ $rc = 0 ] || sed 's/^/# /' vpa_dtl.log
+}
+
+# log_index CPU: how many entries its log has had, from its VPA.
+log_index() {
+	echo $((0x$(dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=8 skip=67 count=1 2>/dev/null | hexdump -v -e '8/1 "%02x"')))
 }
 
 # dtl_readable CPU: the log's debugfs file can be opened.

@@ -122,13 +122,13 @@ steady() {
 	perf record -q $options --control fifo:ctl,ack -o $n.data &
 	recorder=$!
 	exec 5>ctl 6<ack
-	ask ping || return 1
+	control ping || return 1
 	others hotplug debugfs stats counter second
 	i=0
 	rnd 12
 	asks=$((r + 4))
 	while [ $i -lt $asks ] && [ "$(date +%s)" -lt $end ]; do
-		one_of enable disable ping; ask $r || return 1
+		one_of enable disable ping; control $r || return 1
 		nap
 		i=$((i + 1))
 	done
@@ -143,17 +143,12 @@ steady() {
 		lets_go || return 1
 	else
 		others_end
-		echo stop >&5
-		read -r -t 60 _ <&6
+		control stop
 		exec 5>&- 6<&-
 		wait $recorder || { echo "the recorder failed"; return 1; }
 		hv written >/out/$n.data.after
 		mv $n.data /out/
 	fi
-}
-ask() {
-	echo "$1" >&5
-	read -r -t 60 _ <&6 || { echo "no answer to $1"; return 1; }
 }
 # The log is the hypervisor's no more: nothing is written to it.
 lets_go() {

@@ -6,7 +6,6 @@
 
 vpa_byte() { dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=1 skip=$2 count=1 2>/dev/null | hexdump -v -e '1/1 "%u"'; }
 masks() { echo "$(vpa_byte 0 184) $(vpa_byte 1 184)"; }
-index() { echo $((0x$(dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=8 skip=67 count=1 2>/dev/null | hexdump -v -e '8/1 "%02x"'))); }
 
 # What the debugfs readers see of the log is the truth where no event does.
 without() {
@@ -41,18 +40,18 @@ done
 # Handed back as it was: mask, index and registration.
 handed_back() {
 	before="$(masks)"
-	from=$(index 0)
+	from=$(log_index 0)
 	perf record -q -a -e vpa_dtl/dtl_all/ -c 10000000 -o x.data sleep 3 &
 	recorder=$!
 	sleep 2
 	during="$(masks)"
 	wait $recorder || return 1
 	after="$(masks)"
-	to=$(index 0)
+	to=$(log_index 0)
 	busy 3
 	sleep 0.5
 	not_busy
-	grown=$(index 0)
+	grown=$(log_index 0)
 	echo "masks: $before, $during while recording, $after; index: $from, $to, $grown"
 	[ "$before" = "2 2" ] && [ "$during" = "7 7" ] && [ "$after" = "2 2" ] &&
 		[ "$to" -ge "$from" ] && [ "$grown" -gt "$to" ]
