@@ -12,6 +12,12 @@ kernel_make() {
 		KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=lab KBUILD_BUILD_HOST=lab "$@"
 }
 
+# selftest_make SRC OUT: our kselftest, static, for the guest.
+selftest_make() {
+	make -s -C "$1/tools/testing/selftests/powerpc/dtl" ARCH=powerpc CROSS_COMPILE=$CROSS \
+		OUTPUT="$2" LDFLAGS=-static
+}
+
 # kernel_config SRC OUT FRAGMENT…: configure; of lines for one symbol, the last counts.
 kernel_config() {
 	local src=$1 out=$2

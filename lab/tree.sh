@@ -19,6 +19,29 @@ who_signs() {
 	export GIT_AUTHOR_NAME=$who GIT_AUTHOR_EMAIL=$mail GIT_COMMITTER_NAME=$who GIT_COMMITTER_EMAIL=$mail
 }
 
+# as_lab COMMAND…: what it commits is the lab's and of one time, so that the same
+# files make the same commit.
+as_lab() {
+	GIT_AUTHOR_NAME=lab GIT_AUTHOR_EMAIL=lab@localhost GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' \
+	GIT_COMMITTER_NAME=lab GIT_COMMITTER_EMAIL=lab@localhost GIT_COMMITTER_DATE='2000-01-01T00:00:00Z' "$@"
+}
+
+# git_tree DIR FILE: the top of the user's git tree of DIR, which holds FILE.
+git_tree() {
+	local dir
+	dir=$(git -C "$1" rev-parse --show-toplevel 2>/dev/null) || die "$1 is no git tree"
+	[ -e "$dir/$2" ] || die "$1 holds no $2" "KDIR is a Linux tree, QDIR a QEMU tree"
+	echo "$dir"
+}
+# no_changes DIR: nothing in it would be lost or missed.
+no_changes() {
+	[ -z "$(git -C "$1" status --porcelain --untracked-files=no)" ] ||
+		die "$1 has uncommitted changes" "commit or stash them first"
+}
+
+# mails DIR: the patches that lab/series wrote there, in order, without the letter.
+mails() { [ ! -d "$1" ] || find "$1" -name '0*.patch' ! -name '0000-*' | LC_ALL=C sort; }
+
 # tree_patches TREE [SET]: the patches of TREE (linux-6.12, …) in order, or only
 # those of SET (powerpc, perf, qemu). The older base takes the newer base's
 # patch unless it has one of the same name; tools are for the newer base only.
@@ -101,8 +124,7 @@ tree_import() {
 	git config user.email lab@localhost
 	# What Debian's source carries is the base, also what its .gitignore names.
 	git add -A -f .
-	GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' GIT_COMMITTER_DATE='2000-01-01T00:00:00Z' \
-		git commit -q -m "$tree as Debian ships it"
+	as_lab git commit -q -m "$tree as Debian ships it"
 	git checkout -q -b series
 }
 
@@ -157,8 +179,7 @@ tree_commits() {
 tree_series() {
 	local tree=$1 dir=$2 head old
 	old=$(git -C "$dir" rev-parse series)
-	head=$(GIT_AUTHOR_DATE='2000-01-01T00:00:00Z' GIT_COMMITTER_DATE='2000-01-01T00:00:00Z' \
-		tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
+	head=$(as_lab tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
 	[ "$head" != "$old" ] || return 0
 	git -C "$dir" diff --quiet HEAD -- ||
 		die "build/src/$tree has edits that are not in the series" \
