@@ -56,6 +56,18 @@ wait_recorder() {
 	return $rc
 }
 
+# has_event PID: wait until that process has opened an event, however slow it starts.
+has_event() {
+	i=0
+	while [ $i -lt 600 ]; do
+		ls -l "/proc/$1/fd" 2>/dev/null | grep -q 'perf_event' && return 0
+		sleep 0.1
+		i=$((i + 1))
+	done
+	echo "no event was opened in a minute"
+	return 1
+}
+
 # start_recording FILE COMMAND…, stop_recording: a recorder without a workload. It
 # records when start_recording returns, on however slow a machine.
 start_recording() {

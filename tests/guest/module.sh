@@ -9,20 +9,27 @@ REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
 kunit_passed() { dmesg | grep -E '^(\[[^]]*\] )?ok [0-9]+ vpa-dtl'; }
 check "the KUnit module passes" kunit_passed
 
-refused_while() { # COMMAND…
-	start_recorder used.data "$@" || return 1
-	sleep 2
+# stays PID: it is not taken out while that process has an event of it.
+stays() {
+	has_event "$1" || return 1
 	rmmod vpa_dtl 2>rmmod.err && { echo "it was taken out"; return 1; }
 	cat rmmod.err
-	wait_recorder
 }
-check "a module that records is not taken out" refused_while $REC -o used.data sleep 4
+recording() {
+	start_recording used.data $REC -o used.data || return 1
+	stays $recorder || return 1
+	stop_recording
+}
+check "a module that records is not taken out" recording
 
 counting() {
-	perf stat -a -e vpa_dtl/dtl_all/ sleep 3 >stat.txt 2>&1 &
-	sleep 2
-	rmmod vpa_dtl 2>/dev/null && { echo "it was taken out"; return 1; }
+	perf stat -a -e vpa_dtl/dtl_all/ sh -c 'while [ ! -e counted ]; do sleep 0.1; done' >stat.txt 2>&1 &
+	stays $!
+	rc=$?
+	touch counted
 	wait $!
+	cat stat.txt
+	return $rc
 }
 check "a module that counts is not taken out" counting
 
@@ -43,8 +50,8 @@ check "it records after that" recorded again.data $REC -o again.data sleep 1
 LOAD=0
 
 after_a_kill() {
-	$REC -o x.data sleep 10 &
-	sleep 2
+	$REC -o x.data sleep 1000 &
+	has_event $! || return 1
 	kill -9 $!
 	wait $!
 	rmmod vpa_dtl && insmod $MODULE
