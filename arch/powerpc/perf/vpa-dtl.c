@@ -693,6 +693,9 @@ static int vpa_dtl_event_init(struct perf_event *event)
 	if (!vpa_dtl_group_possible(event))
 		return -EINVAL;
 
+	/* For a vpa_dtl_read() in an NMI just before the first vpa_dtl_add() */
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+
 	if (has_branch_stack(event) || attr->precise_ip)
 		return -EOPNOTSUPP;
 
