@@ -133,7 +133,7 @@ static inline u64 vpa_dtl_left(const struct vpa_dtl_span *span)
  *
  * The caller runs on the log's processor with interrupts off.
  *
- * Return: what the last call of @copy copied.
+ * Return: what the last attempt copied, which may be nothing.
  */
 static __always_inline struct vpa_dtl_span
 vpa_dtl_take(u64 seen, u64 room, u64 (*written)(void *arg),

@@ -92,7 +92,10 @@ struct vpa_dtl_log {
 	/* Set under vpa_dtl_mutex while no event is started, or none exists */
 	struct dtl_entry	*ring;
 
-	/* All below: the CPU itself, interrupts off */
+	/*
+	 * All below: the CPU itself, interrupts off. Under vpa_dtl_mutex, while
+	 * no event exists, @stuck is read and @untold is set elsewhere.
+	 */
 	unsigned int		started;	/* events */
 	u8			mask;		/* kinds they asked for, all the same */
 	bool			stuck;		/* hypervisor did not let go of ring */
@@ -632,9 +635,9 @@ static int vpa_dtl_event_create(struct perf_event *event)
 	else
 		rc = vpa_dtl_alloc_ring(log, event->cpu);
 	if (!rc) {
-		log->events++;
+		if (!log->events++)
+			log->untold = 0;
 		log->sampled = is_sampling_event(event);
-		log->untold = 0;
 		event->destroy = vpa_dtl_event_destroy;
 	}
 	mutex_unlock(&vpa_dtl_mutex);
