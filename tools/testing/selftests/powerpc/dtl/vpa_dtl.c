@@ -570,7 +570,9 @@ static int test_hostile_tail(void)
 /* The AUX area goes away under a running event, and the event with its areas */
 static int test_unmap(void)
 {
+	bool writes = hypervisor_writes();
 	struct dtl_event ev;
+	u64 count;
 	int i;
 
 	for (i = 0; i < 20; i++) {
@@ -579,12 +581,17 @@ static int test_unmap(void)
 		dtl_enable(&ev);
 		dtl_sleep(2);
 		dtl_disable(&ev);
+		FAIL_IF(dtl_count(&ev, NULL));
 		FAIL_IF(dtl_map(&ev, 1, 1, false));
 		dtl_enable(&ev);
-		dtl_sleep(5);
+		dtl_dispatch(&ev, 5);
 		FAIL_IF(munmap(ev.aux, ev.aux_size));
 		ev.aux = NULL;
+		/* stopped by that, with all that it had counted */
+		count = dtl_count(&ev, NULL);
+		FAIL_IF(writes && count < 5);
 		dtl_sleep(5);
+		FAIL_IF(dtl_count(&ev, NULL) != count);
 		if (i % 2)
 			dtl_disable(&ev);
 		dtl_close(&ev);
