@@ -27,6 +27,7 @@
 #include "hw/ppc/spapr_dtl.h"
 #include "migration/vmstate.h"
 #include "sysemu/cpu-timers.h"
+#include "sysemu/tcg.h"
 #include "trace.h"
 
 QEMU_BUILD_BUG_ON(DTL_ENTRY_SIZE != 48);
@@ -160,8 +161,13 @@ void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n)
 static void dtl_stop(PowerPCCPU *cpu, SpaprDtlPreemptReason reason,
                      bool yielded)
 {
-    uint64_t now = spapr_dtl_timebase(cpu);
+    uint64_t now;
 
+    if (!tcg_enabled()) {
+        /* An H_JOIN under KVM. The host has the log, no dispatch ends this. */
+        return;
+    }
+    now = spapr_dtl_timebase(cpu);
     spapr_cpu_state(cpu)->dtl_stop = (SpaprDtlStop) {
         .preempt_reason = reason,
         .dispatch_reason = DTL_DISPATCH_TIME_SLICE,
