@@ -15,9 +15,9 @@
  * processor works for another.
  *
  * The log is registered with the hypervisor from start to stop of an event and
- * at no other time (unless the hypervisor refuses to let go: see @stuck). Before
- * a CPU goes offline and before kexec, perf stops the events, so that nothing is
- * left to clean up; and nothing registered is ever freed. With
+ * at no other time (unless the hypervisor refuses to let go: see @stuck). perf
+ * stops events before a CPU goes offline and before kexec, so that nothing is
+ * left to clean up; nothing registered is ever freed. With
  * VIRT_CPU_ACCOUNTING_NATIVE the log is registered from boot on for the stolen
  * time accounting. Then the events look at that log, beside the accounting.
  */
