@@ -571,35 +571,35 @@ static void vpa_dtl_del(struct perf_event *event, int flags)
 }
 
 /*
- * The log of @log's CPU, for the first event there. The hypervisor lets its
- * count run on in its own time; what it may skip must not be old memory.
+ * The log of @log's CPU. It is allocated for the first event there ever and kept
+ * until the driver goes: in a secure guest each page that dtl_cache takes is
+ * shared with the hypervisor for good. The hypervisor lets its count run on in
+ * its own time; what it may skip must not be old entries.
  */
-static int vpa_dtl_alloc_ring(struct vpa_dtl_log *log, int cpu)
+static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 {
-	if (log->ring)
-		return 0;
-
 	if (IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE)) {
 		log->ring = paca_ptrs[cpu]->dispatch_log;
-	} else {
-		log->ring = kmem_cache_alloc_node(dtl_cache, GFP_KERNEL,
-						  cpu_to_node(cpu));
-		if (log->ring)
-			memset(log->ring, 0, DISPATCH_LOG_BYTES);
+		return log->ring ? 0 : -ENOMEM;
 	}
 
-	return log->ring ? 0 : -ENOMEM;
+	if (!log->ring)
+		log->ring = kmem_cache_alloc_node(dtl_cache, GFP_KERNEL,
+						  cpu_to_node(cpu));
+	if (!log->ring)
+		return -ENOMEM;
+
+	if (!log->events && !log->stuck)
+		memset(log->ring, 0, DISPATCH_LOG_BYTES);
+
+	return 0;
 }
 
+/* What the hypervisor may still write to is never freed. */
 static void vpa_dtl_free_ring(struct vpa_dtl_log *log)
 {
-	/* What the hypervisor may still write to is kept for the next event */
-	if (log->stuck)
-		return;
-
-	if (!IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE))
+	if (!IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE) && log->ring && !log->stuck)
 		kmem_cache_free(dtl_cache, log->ring);
-	log->ring = NULL;
 }
 
 static void vpa_dtl_event_destroy(struct perf_event *event)
@@ -607,10 +607,8 @@ static void vpa_dtl_event_destroy(struct perf_event *event)
 	struct vpa_dtl_log *log = per_cpu_ptr(&vpa_dtl_logs, event->cpu);
 
 	mutex_lock(&vpa_dtl_mutex);
-	if (!--log->events) {
+	if (!--log->events)
 		log->sampled = false;
-		vpa_dtl_free_ring(log);
-	}
 	mutex_unlock(&vpa_dtl_mutex);
 
 	dtl_put(DTL_USER_PERF);
@@ -633,7 +631,7 @@ static int vpa_dtl_event_create(struct perf_event *event)
 	if (log->events && (log->sampled || is_sampling_event(event)))
 		rc = -EBUSY;
 	else
-		rc = vpa_dtl_alloc_ring(log, event->cpu);
+		rc = vpa_dtl_get_ring(log, event->cpu);
 	if (!rc) {
 		if (!log->events++)
 			log->untold = 0;
@@ -847,8 +845,12 @@ static void __exit vpa_dtl_exit(void)
 	int cpu;
 
 	perf_pmu_unregister(&vpa_dtl_pmu);
-	for_each_possible_cpu(cpu)
-		irq_work_sync(&per_cpu_ptr(&vpa_dtl_logs, cpu)->complaint);
+	for_each_possible_cpu(cpu) {
+		struct vpa_dtl_log *log = per_cpu_ptr(&vpa_dtl_logs, cpu);
+
+		irq_work_sync(&log->complaint);
+		vpa_dtl_free_ring(log);
+	}
 }
 module_exit(vpa_dtl_exit);
 
