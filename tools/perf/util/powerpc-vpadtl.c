@@ -85,6 +85,10 @@ struct powerpc_vpadtl {
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
 
 	u64				sample_type;
+	/* What is done with a sample: perf_session__deliver_synth_event() or below */
+	int				(*deliver)(struct perf_session *session,
+						   union perf_event *event,
+						   struct perf_sample *sample);
 	u64				skip;		/* entries not to deliver */
 	u64				mode;		/* see vpadtl__set_mode() */
 	struct perf_sample		sample;		/* fields that stay set up */
@@ -163,10 +167,45 @@ static noinline void vpadtl__set_mode(struct powerpc_vpadtl *vpa, u64 mode)
 	vpa->event.header.misc = cpumode;
 }
 
-static noinline int vpadtl__prepare_inject(struct powerpc_vpadtl *vpa)
+/* perf inject writes the event as it is: the sample has to be in it */
+static int vpadtl__deliver_inject(struct perf_session *session, union perf_event *event,
+				  struct perf_sample *sample)
 {
-	vpa->event.header.size = perf_event__sample_event_size(&vpa->sample, vpa->sample_type, 0);
-	return perf_event__synthesize_sample(&vpa->event, vpa->sample_type, 0, &vpa->sample);
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+	int err;
+
+	event->header.size = perf_event__sample_event_size(sample, vpa->sample_type, 0);
+	err = perf_event__synthesize_sample(event, vpa->sample_type, 0, sample);
+	if (err)
+		return err;
+
+	return perf_session__deliver_synth_event(session, event, sample);
+}
+
+static int vpadtl__deliver_skip(struct perf_session *session, union perf_event *event,
+				struct perf_sample *sample);
+
+static void vpadtl__set_deliver(struct powerpc_vpadtl *vpa)
+{
+	if (vpa->skip)
+		vpa->deliver = vpadtl__deliver_skip;
+	else if (vpa->synth_opts.inject)
+		vpa->deliver = vpadtl__deliver_inject;
+	else
+		vpa->deliver = perf_session__deliver_synth_event;
+}
+
+static int vpadtl__deliver_skip(struct perf_session *session,
+				union perf_event *event __maybe_unused,
+				struct perf_sample *sample __maybe_unused)
+{
+	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
+						  auxtrace);
+
+	vpa->skip--;
+	vpadtl__set_deliver(vpa);
+	return 0;
 }
 
 static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q,
@@ -176,22 +215,12 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 	struct powerpc_vpadtl_entry entry;
 	u64 tb_freq = q->decoder.clock.tb_freq;
 	u64 mode, stolen, ready, waiting;
-	int err;
-
-	if (unlikely(vpa->skip)) {
-		vpa->skip--;
-		return 0;
-	}
 
 	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
 
 	sample->ip = entry.srr0;
 	sample->time = slot->time;
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
-
-	mode = entry.srr1 & (POWERPC_VPADTL_MSR_PR | POWERPC_VPADTL_MSR_HV);
-	if (unlikely(mode != vpa->mode))
-		vpadtl__set_mode(vpa, mode);
 
 	stolen = powerpc_vpadtl_entry__stolen(&entry);
 	ready = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
@@ -206,13 +235,11 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 	sample->ins_lat = ready;
 	sample->p_stage_cyc = waiting;
 
-	if (unlikely(vpa->synth_opts.inject)) {
-		err = vpadtl__prepare_inject(vpa);
-		if (err)
-			return err;
-	}
+	mode = entry.srr1 & (POWERPC_VPADTL_MSR_PR | POWERPC_VPADTL_MSR_HV);
+	if (unlikely(mode != vpa->mode))
+		vpadtl__set_mode(vpa, mode);
 
-	return perf_session__deliver_synth_event(vpa->session, &vpa->event, sample);
+	return vpa->deliver(vpa->session, &vpa->event, sample);
 }
 
 static inline void vpadtl_slot__set(struct vpadtl_slot *slot, u64 time, const u8 *frame,
@@ -410,58 +437,80 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 	return 0;
 }
 
-static inline struct vpadtl_queue *vpadtl__first_queue(const struct powerpc_vpadtl *vpa)
+/* Take out of the heap the queue whose entry is the first, if that is not after @limit. */
+static struct vpadtl_queue *vpadtl__pop_queue(struct powerpc_vpadtl *vpa, u64 limit)
 {
-	return vpa->queues.queue_array[vpa->heap.heap_array[0].queue_nr].priv;
+	struct auxtrace_heap *heap = &vpa->heap;
+	struct vpadtl_queue *q;
+
+	if (!heap->heap_cnt || heap->heap_array[0].ordinal > limit)
+		return NULL;
+
+	q = vpa->queues.queue_array[heap->heap_array[0].queue_nr].priv;
+	auxtrace_heap__pop(heap);
+	return q;
+}
+
+/* Put a queue in the heap if it has entries. */
+static int vpadtl__push_queue(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q)
+{
+	if (!q || q->next == q->end)
+		return 0;
+
+	return auxtrace_heap__add(&vpa->heap, q->queue_nr, q->next->time);
+}
+
+/* Entries of @q come next. No event is processed before they are delivered. */
+static inline void vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct vpadtl_queue *q)
+{
+	vpa->sample.pid = vpa->tasks[q->cpu].pid;
+	vpa->sample.tid = vpa->tasks[q->cpu].tid;
+	vpa->sample.cpu = q->cpu;
 }
 
 /*
- * Deliver the entries of a queue that is not in the heap, up to @limit, that time
- * included, or to where another queue is first, and put the queue where the time
- * of its next entry will be seen.
+ * Deliver the entries of one or two queues, which are not in the heap, up to @limit
+ * or to the end of one of them, and put them where their next entry will be seen.
  */
-static noinline int vpadtl_queue__run(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q, u64 limit)
+static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q,
+				  struct vpadtl_queue *other, u64 limit)
 {
-	struct auxtrace_heap *heap = &vpa->heap;
-	struct perf_sample *sample = &vpa->sample;
-	struct vpadtl_queue *other;
+	u64 until = other ? min(other->next->time, limit) : limit;
+	struct vpadtl_queue *last;
 	struct vpadtl_slot *slot;
-	u64 until;
 	int err;
 
-next_queue:
-	until = heap->heap_cnt ? min(heap->heap_array[0].ordinal, limit) : limit;
-	/* No event is processed while a queue runs */
-	sample->pid = vpa->tasks[q->cpu].pid;
-	sample->tid = vpa->tasks[q->cpu].tid;
-	sample->cpu = q->cpu;
-
+	vpadtl_queue__begin(vpa, q);
 	while (1) {
 		if (unlikely(q->end <= &q->next[VPADTL_AHEAD])) {
 			err = vpadtl_queue__fill(q);
-			if (err || q->next == q->end)
+			if (err)
 				return err;
+			if (q->next == q->end)
+				break;
 		}
 
 		slot = q->next;
-		if (slot->time > until)
+		if (slot->time <= until) {
+			err = vpadtl_queue__deliver(vpa, q, slot);
+			if (err)
+				return err;
+			q->next = slot + 1;
+			continue;
+		}
+
+		if (until == limit)
 			break;
 
-		err = vpadtl_queue__deliver(vpa, q, slot);
-		if (err)
-			return err;
-		q->next = slot + 1;
+		last = q;
+		q = other;
+		other = last;
+		until = min(slot->time, limit);
+		vpadtl_queue__begin(vpa, q);
 	}
 
-	if (until == limit || heap->heap_cnt > 1)
-		return auxtrace_heap__add(heap, q->queue_nr, slot->time);
-
-	/* Of two queues, the other one's turn: change places with it in the heap of one */
-	other = vpadtl__first_queue(vpa);
-	heap->heap_array[0].queue_nr = q->queue_nr;
-	heap->heap_array[0].ordinal = slot->time;
-	q = other;
-	goto next_queue;
+	err = vpadtl__push_queue(vpa, q);
+	return err ? err : vpadtl__push_queue(vpa, other);
 }
 
 /* There is new data for a queue */
@@ -474,10 +523,7 @@ static int vpadtl_queue__wake(struct vpadtl_queue *q)
 		return 0;
 
 	err = vpadtl_queue__fill(q);
-	if (err || q->next == q->end)
-		return err;
-
-	return auxtrace_heap__add(&q->vpa->heap, q->queue_nr, q->next->time);
+	return err ? err : vpadtl__push_queue(q->vpa, q);
 }
 
 /*
@@ -487,13 +533,14 @@ static int vpadtl_queue__wake(struct vpadtl_queue *q)
 static int vpadtl__process_queues(struct powerpc_vpadtl *vpa, u64 limit)
 {
 	struct auxtrace_heap *heap = &vpa->heap;
-	struct vpadtl_queue *q;
+	struct vpadtl_queue *q, *other;
 	int err;
 
-	while (heap->heap_cnt && heap->heap_array[0].ordinal <= limit) {
-		q = vpadtl__first_queue(vpa);
-		auxtrace_heap__pop(heap);
-		err = vpadtl_queue__run(vpa, q, limit);
+	/* Two queues at a time, which then take turns without the heap */
+	while ((q = vpadtl__pop_queue(vpa, limit))) {
+		other = vpadtl__pop_queue(vpa, limit);
+		err = vpadtl__merge(vpa, q, other, heap->heap_cnt ?
+				    min(heap->heap_array[0].ordinal, limit) : limit);
 		if (err)
 			return err;
 	}
@@ -1067,6 +1114,7 @@ static int vpadtl__synth_events(struct powerpc_vpadtl *vpa)
 		return err;
 
 	vpa->skip = vpa->synth_opts.initial_skip;
+	vpadtl__set_deliver(vpa);
 	vpa->sample_type = attr.sample_type;
 	vpa->sample.id = id;
 	vpa->sample.stream_id = id;
@@ -1113,6 +1161,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
 				   priv[POWERPC_VPADTL_TB_FREQ]);
 	vpa->skip = ~0ULL;
+	vpadtl__set_deliver(vpa);
 	vpa->mode = ~0ULL;
 	vpa->read_start = ~0ULL;
 	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)

@@ -82,6 +82,7 @@ int powerpc_vpadtl_clock__init(struct powerpc_vpadtl_clock *clock, u64 boot_tb, 
 	}
 
 	clock->boot_tb = boot_tb;
+	clock->first_tb = max_t(u64, boot_tb, 1);
 	clock->tb_freq = tb_freq;
 	clock->scale = low;
 	clock->shift = shift;

@@ -101,12 +101,14 @@ static inline u64 powerpc_vpadtl_entry__stolen(const struct powerpc_vpadtl_entry
  * struct powerpc_vpadtl_clock - How timebase ticks become perf's time: the
  *                               arithmetic of the kernel's sched_clock().
  * @boot_tb: timebase at which the kernel's clock was zero
+ * @first_tb: the lowest that an entry can have: @boot_tb, but zero is a header's
  * @tb_freq: timebase ticks per second, zero: no clock is known
  * @scale: nanoseconds per tick, as a binary fraction of 64 bits ...
  * @shift: ... to be shifted left by this
  */
 struct powerpc_vpadtl_clock {
 	u64		boot_tb;
+	u64		first_tb;
 	u64		tb_freq;
 	u64		scale;
 	unsigned int	shift;
@@ -152,7 +154,7 @@ static inline bool powerpc_vpadtl_clock__entry_time(const struct powerpc_vpadtl_
 {
 	u64 tb = get_unaligned_be64(frame + POWERPC_VPADTL_ENTRY_TIMEBASE);
 
-	if (unlikely(!tb || tb < clock->boot_tb))
+	if (unlikely(tb < clock->first_tb))
 		return false;
 
 	*time = powerpc_vpadtl_clock__time(clock, tb);
