@@ -111,7 +111,8 @@ struct vpadtl_queue {
 	struct powerpc_vpadtl_decoder	decoder;
 	u64				last_time;	/* latest that left the window */
 	u64				newest;		/* latest put in the window */
-	u32				raw_tb_freq;	/* for the samples' raw data */
+	u64				tb_freq;	/* of all entries in the window, ... */
+	u32				raw_tb_freq;	/* ... for the samples' raw data */
 	struct vpadtl_slot		*next;		/* in the window, by time */
 	struct vpadtl_slot		*end;
 	struct vpadtl_slot		window[VPADTL_WINDOW];
@@ -213,7 +214,6 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 {
 	struct perf_sample *sample = &vpa->sample;
 	struct powerpc_vpadtl_entry entry;
-	u64 tb_freq = q->decoder.clock.tb_freq;
 	u64 mode, stolen, ready, waiting;
 
 	powerpc_vpadtl_entry__read(&entry, slot->raw.entry);
@@ -223,8 +223,8 @@ static inline int vpadtl_queue__deliver(struct powerpc_vpadtl *vpa, struct vpadt
 	sample->raw_data = perf_synth__raw_data(&slot->raw);
 
 	stolen = powerpc_vpadtl_entry__stolen(&entry);
-	ready = vpadtl__usecs(entry.ready_to_enqueue_time, tb_freq);
-	waiting = vpadtl__usecs(entry.waiting_to_ready_time, tb_freq);
+	ready = vpadtl__usecs(entry.ready_to_enqueue_time, q->tb_freq);
+	waiting = vpadtl__usecs(entry.waiting_to_ready_time, q->tb_freq);
 	/* Seldom more than a sample has room for: 32, 16 and 16 bits */
 	if (unlikely((stolen >> 16 | ready | waiting) > UINT16_MAX)) {
 		stolen = min_t(u64, stolen, UINT32_MAX);
@@ -264,10 +264,9 @@ static int vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *fram
 	return vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu, q->decoder.offset, 0, time);
 }
 
-static void vpadtl_queue__clock_is_new(struct vpadtl_queue *q)
+static void vpadtl_queue__set_freq(struct vpadtl_queue *q, u64 tb_freq)
 {
-	u64 tb_freq = q->decoder.clock.tb_freq;
-
+	q->tb_freq = tb_freq;
 	put_unaligned_be32(tb_freq <= UINT32_MAX ? tb_freq : 0, &q->raw_tb_freq);
 }
 
@@ -355,10 +354,8 @@ static int vpadtl_queue__next_buffer(struct vpadtl_queue *q)
 	if (!auxtrace_buffer__get_data(q->buffer, perf_data__fd(vpa->session->data)))
 		return -ENOMEM;
 
-	if (!q->decoder.clock.tb_freq) {
+	if (!q->decoder.clock.tb_freq)
 		q->decoder.clock = vpa->clock;
-		vpadtl_queue__clock_is_new(q);
-	}
 	powerpc_vpadtl_decoder__feed(&q->decoder, q->buffer->data, q->buffer->size,
 				     q->buffer->offset);
 	return 1;
@@ -409,6 +406,13 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 	}
 
 	while (q->end < &q->window[VPADTL_WINDOW]) {
+		/* With another frequency, when the entries before are delivered */
+		if (unlikely(q->tb_freq != q->decoder.clock.tb_freq)) {
+			if (q->next < q->end)
+				return 0;
+			vpadtl_queue__set_freq(q, q->decoder.clock.tb_freq);
+		}
+
 		switch (powerpc_vpadtl_decoder__next(&q->decoder)) {
 		case POWERPC_VPADTL_ENTRY:
 			q->newest = max(q->newest, q->decoder.time);
@@ -416,7 +420,6 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 			vpadtl_queue__append(q);
 			break;
 		case POWERPC_VPADTL_HEADER:
-			vpadtl_queue__clock_is_new(q);
 			if (!q->vpa->clock.tb_freq)
 				q->vpa->clock = q->decoder.clock;
 			break;
@@ -482,7 +485,7 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 
 	vpadtl_queue__begin(vpa, q);
 	while (1) {
-		if (unlikely(q->end <= &q->next[VPADTL_AHEAD])) {
+		if (unlikely(q->end - q->next <= VPADTL_AHEAD)) {
 			err = vpadtl_queue__fill(q);
 			if (err)
 				return err;

@@ -59,8 +59,13 @@ entry() {
 	order=${kernel_order}
 }
 
-# make_file FREQUENCY: a perf.data stream of one CPU, as written to a pipe
-make_file() {
+# header FREQUENCY: boot timebase, frequency, 0, and what means nothing
+header() {
+	put 64 4489169655 "$1" 0 0 0 0
+}
+
+# start_file FRAMES: a perf.data stream of one CPU, as written to a pipe, up to the frames
+start_file() {
 	# struct perf_pipe_file_header
 	put 64 0x32454c4946524550 16
 
@@ -87,11 +92,14 @@ make_file() {
 	# PERF_RECORD_AUXTRACE: size, offset, reference, idx, tid, cpu, reserved
 	put 32 71
 	put 16 0 48
-	put 64 192 0 0
+	put 64 $(($1 * 48)) 0 0
 	put 32 0 4294967295 0 0
+}
 
-	# The header frame: boot timebase, frequency, 0, and what means nothing
-	put 64 4489169655 "$1" 0 0 0 0
+# make_file FREQUENCY
+make_file() {
+	start_file 4
+	header "$1"
 	entry 7 4 0 436 0 0 6986321951 0xc00000000000b430 0x8000000000001033
 	entry 3 2 1 4294967295 4294967295 4294967295 6986403254 0x10000000 0x800000000280f033
 	entry 11 255 65535 1 2 3 6986407207 0xc00000000000b430 0x8000000000001033
@@ -135,6 +143,22 @@ test_no_frequency() {
 	grep -q 'instruction trace error' "${dir}/got" || fail "no error in the output"
 	grep -q '2 instruction trace errors' "${dir}/err" || fail "no error at the end"
 	return 0
+}
+
+# A frequency is that of the entries after it, not of those that wait to be put in order.
+test_two_frequencies() {
+	order=little
+	echo "Two frequencies"
+	{
+		start_file 4
+		header 1000000000
+		entry 7 4 0 0 1000000 0 6986321951 0xc00000000000b430 0x8000000000001033
+		header 2000000000
+		entry 7 4 0 0 1000000 0 16986321951 0xc00000000000b430 0x8000000000001033
+	} > "${dir}/perf.data"
+	perf script -F ins_lat -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" ||
+		fail "perf script"
+	[ "$(tr -s " \n" " " < "${dir}/got")" = " 1000 500 " ] || fail "ready times in microseconds"
 }
 
 test_record() {
@@ -186,6 +210,7 @@ test_record() {
 test_decode little
 test_decode big
 test_no_frequency
+test_two_frequencies
 test_record
 
 cleanup
