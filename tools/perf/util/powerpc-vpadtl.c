@@ -288,7 +288,7 @@ static void vpadtl__let_go(struct powerpc_vpadtl *vpa, u64 offset, u64 size)
 	struct perf_session *session = vpa->session;
 	u64 data_end = vpadtl__data_end(session), start, end;
 
-	if (!session->one_mmap || offset > data_end)
+	if (!session->one_mmap || !size || offset > data_end)
 		return;
 
 	start = offset - session->one_mmap_offset;
@@ -754,7 +754,7 @@ static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sampl
 	if (!vpa->have_switch_evsel) {
 		evlist__for_each_entry(evlist, evsel) {
 			if (evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
-			    !strcmp(evsel__name(evsel), "sched:sched_switch"))
+			    evsel__name_is(evsel, "sched:sched_switch"))
 				vpa->switch_evsel = evsel;
 		}
 		vpa->have_switch_evsel = true;
@@ -822,14 +822,14 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 	return 0;
 }
 
-static void vpadtl__dump_frame(const struct powerpc_vpadtl_decoder *d, u64 pos)
+static void vpadtl__dump_frame(const struct powerpc_vpadtl_decoder *d, const char *sign, u64 pos)
 {
 	struct powerpc_vpadtl_entry entry;
 	char text[POWERPC_VPADTL_TEXT_MAX];
 
 	powerpc_vpadtl_entry__read(&entry, d->frame);
 	powerpc_vpadtl_entry__text_reasons_times(&entry, text);
-	color_fprintf(stdout, PERF_COLOR_BLUE, ".  %08"PRIx64":  %s\n", pos, text);
+	color_fprintf(stdout, PERF_COLOR_BLUE, ".  %s%08"PRIx64":  %s\n", sign, pos, text);
 }
 
 /* Frames are laid out as one stream, which the queue's decoder follows. */
@@ -851,28 +851,43 @@ static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *b
 		      ".\n. ... VPA DTL data: size %zu bytes, %zu entries\n", buffer->size, nr);
 
 	while ((item = powerpc_vpadtl_decoder__next(d)) != POWERPC_VPADTL_END) {
-		u64 pos = d->offset - buffer->offset;
+		/* What began in the buffer before has a negative position in this one */
+		bool before = d->offset < (u64)buffer->offset;
+		u64 pos = before ? buffer->offset - d->offset : d->offset - buffer->offset;
+		const char *sign = before ? "-" : "";
 
 		switch (item) {
 		case POWERPC_VPADTL_ENTRY:
-			vpadtl__dump_frame(d, pos);
+			vpadtl__dump_frame(d, sign, pos);
 			break;
 		case POWERPC_VPADTL_HEADER:
 			color_fprintf(stdout, PERF_COLOR_BLUE,
-				      ".  %08"PRIx64":  boot_tb: %"PRIu64", tb_freq: %"PRIu64"\n",
-				      pos, d->clock.boot_tb, d->clock.tb_freq);
+				      ".  %s%08"PRIx64":  boot_tb: %"PRIu64", tb_freq: %"PRIu64"\n",
+				      sign, pos, d->clock.boot_tb, d->clock.tb_freq);
 			powerpc_vpadtl_clock__init(&d->clock, 0, 1);
 			break;
 		case POWERPC_VPADTL_ERROR:
 			color_fprintf(stdout, PERF_COLOR_BLUE,
-				      ".  %08"PRIx64":  %"PRIu64" bytes: %s\n",
-				      pos, d->error_size, powerpc_vpadtl__strerror(d->error));
+				      ".  %s%08"PRIx64":  %"PRIu64" bytes: %s\n",
+				      sign, pos, d->error_size, powerpc_vpadtl__strerror(d->error));
 			break;
 		case POWERPC_VPADTL_END:
 		default:
 			break;
 		}
 	}
+}
+
+/* What the end of a stream leaves over is in none of its records. */
+static void vpadtl__dump_end(struct vpadtl_queue *q)
+{
+	struct powerpc_vpadtl_decoder *d = &q->decoder;
+
+	while (powerpc_vpadtl_decoder__next(d) == POWERPC_VPADTL_ERROR)
+		color_fprintf(stdout, PERF_COLOR_BLUE,
+			      ". ... VPA DTL data of CPU %u, stream offset %#"PRIx64": %"PRIu64" bytes: %s\n",
+			      q->cpu, d->offset, d->error_size,
+			      powerpc_vpadtl__strerror(d->error));
 }
 
 /*
@@ -951,21 +966,24 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 	unsigned int i;
 	int err;
 
-	if (dump_trace)
-		return 0;
+	if (!dump_trace) {
+		if (!tool->ordered_events)
+			return -EINVAL;
 
-	if (!tool->ordered_events)
-		return -EINVAL;
-
-	err = vpadtl__process_queues(vpa, ~0ULL);
-	if (err)
-		return err;
+		err = vpadtl__process_queues(vpa, ~0ULL);
+		if (err)
+			return err;
+	}
 
 	for (i = 0; i < vpa->queues.nr_queues; i++) {
 		q = vpa->queues.queue_array[i].priv;
 		if (!q)
 			continue;
 		powerpc_vpadtl_decoder__finish(&q->decoder);
+		if (dump_trace) {
+			vpadtl__dump_end(q);
+			continue;
+		}
 		err = vpadtl_queue__fill(q);
 		if (err)
 			return err;
