@@ -40,7 +40,7 @@ second_is_refused() {
 		echo "the second recorder was not refused" >>second.err
 	stop_recording || return 1
 	cat second.err
-	grep -qi busy second.err
+	grep -q "dispatch trace log (vpa_dtl.*) is in use" second.err
 }
 check "a second recorder is refused with EBUSY" second_is_refused
 
