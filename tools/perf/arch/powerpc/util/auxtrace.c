@@ -22,6 +22,7 @@
 #include "../../../util/pmu.h"
 #include "../../../util/pmus.h"
 #include "../../../util/powerpc-vpadtl.h"
+#include "../../../util/powerpc-vpadtl-decoder/powerpc-vpadtl-decoder.h"
 #include "../../../util/record.h"
 #include "../../../util/session.h"
 #include "../../../util/target.h"
@@ -36,6 +37,7 @@ struct powerpc_vpadtl_recording {
 	struct auxtrace_record	itr;
 	struct perf_pmu		*pmu;
 	struct evlist		*evlist;
+	bool			contiguous;	/* frames are at multiples of their size */
 };
 
 static size_t powerpc_vpadtl_info_priv_size(struct auxtrace_record *itr __maybe_unused,
@@ -62,7 +64,8 @@ static int powerpc_vpadtl_info_fill(struct auxtrace_record *itr, struct perf_ses
 	auxtrace_info->priv[POWERPC_VPADTL_PMU_TYPE] = dtlr->pmu->type;
 
 	/* A driver without these starts each stream with them, but leaves gaps in it */
-	if (perf_pmu__scan_file(dtlr->pmu, "caps/boot_tb", "%llu", &boot_tb) == 1 &&
+	if (dtlr->contiguous &&
+	    perf_pmu__scan_file(dtlr->pmu, "caps/boot_tb", "%llu", &boot_tb) == 1 &&
 	    perf_pmu__scan_file(dtlr->pmu, "caps/tb_freq", "%llu", &tb_freq) == 1) {
 		auxtrace_info->priv[POWERPC_VPADTL_BOOT_TB] = boot_tb;
 		auxtrace_info->priv[POWERPC_VPADTL_TB_FREQ] = tb_freq;
@@ -72,7 +75,8 @@ static int powerpc_vpadtl_info_fill(struct auxtrace_record *itr, struct perf_ses
 	return 0;
 }
 
-static int powerpc_vpadtl_mmap_pages(struct record_opts *opts)
+static int powerpc_vpadtl_mmap_pages(struct powerpc_vpadtl_recording *dtlr,
+				     struct record_opts *opts)
 {
 	bool privileged = perf_event_paranoid_check(-1);
 	size_t sz;
@@ -117,6 +121,12 @@ static int powerpc_vpadtl_mmap_pages(struct record_opts *opts)
 		pr_err("Snapshot size %zu must not be greater than AUX area tracing mmap size %zu\n",
 		       opts->auxtrace_snapshot_size, sz);
 		return -EINVAL;
+	}
+
+	/* Whole frames, at least one */
+	if (dtlr->contiguous) {
+		sz = max_t(size_t, opts->auxtrace_snapshot_size, POWERPC_VPADTL_FRAME_SIZE);
+		opts->auxtrace_snapshot_size = sz - sz % POWERPC_VPADTL_FRAME_SIZE;
 	}
 
 	return 0;
@@ -180,7 +190,7 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 	if (!dtl_evsel)
 		return 0;
 
-	err = powerpc_vpadtl_mmap_pages(opts);
+	err = powerpc_vpadtl_mmap_pages(dtlr, opts);
 	if (!err)
 		err = powerpc_vpadtl_setup_evsel(dtl_evsel, opts);
 	if (err)
@@ -194,7 +204,7 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 		opts->record_switch_events = true;
 
 	/* Tasks come from other CPUs, so what they map must be known from there */
-	tracking_evsel = evlist__add_aux_dummy(evlist, opts->target.cpu_list);
+	tracking_evsel = evlist__add_aux_dummy(evlist, opts->target.cpu_list != NULL);
 	if (!tracking_evsel)
 		return -ENOMEM;
 
@@ -252,14 +262,20 @@ static int powerpc_vpadtl_snapshot_finish(struct auxtrace_record *itr)
 
 /*
  * The head counts all bytes ever written, so it tells how much of what was not
- * read yet is still there.
+ * read yet is still there. The first frame of that may be there only in part.
  */
-static int powerpc_vpadtl_find_snapshot(struct auxtrace_record *itr __maybe_unused,
-					int idx __maybe_unused, struct auxtrace_mmap *mm,
+static int powerpc_vpadtl_find_snapshot(struct auxtrace_record *itr, int idx __maybe_unused,
+					struct auxtrace_mmap *mm,
 					unsigned char *data __maybe_unused, u64 *head, u64 *old)
 {
-	if (*head - *old > mm->len)
+	struct powerpc_vpadtl_recording *dtlr =
+			container_of(itr, struct powerpc_vpadtl_recording, itr);
+
+	if (*head - *old > mm->len) {
 		*old = *head - mm->len;
+		if (dtlr->contiguous)
+			*old = roundup(*old, POWERPC_VPADTL_FRAME_SIZE);
+	}
 
 	return 0;
 }
@@ -297,6 +313,7 @@ struct auxtrace_record *auxtrace_record__init(struct evlist *evlist, int *err)
 	}
 
 	dtlr->pmu = pmu;
+	dtlr->contiguous = perf_pmu__file_exists(pmu, "caps/boot_tb");
 	dtlr->itr.recording_options = powerpc_vpadtl_recording_options;
 	dtlr->itr.info_priv_size = powerpc_vpadtl_info_priv_size;
 	dtlr->itr.info_fill = powerpc_vpadtl_info_fill;
