@@ -53,7 +53,7 @@ static const enum dtl_state stack[DTL_STATE_MAX] = {
  * dtl_chart__init - Make an empty picture.
  * @chart: picture; @task_name is to be set
  * @nr_lanes: more than any CPU's number
- * @base: time in ns, before which there will be nothing
+ * @base: time in ns of its left edge
  *
  * Return: 0, or -ENOMEM.
  */
@@ -62,9 +62,11 @@ int dtl_chart__init(struct dtl_chart *chart, unsigned int nr_lanes, u64 base)
 	chart->base = base;
 	chart->end = base;
 	chart->bin_ns = FIRST_BIN_NS;
-	chart->nr_lanes = nr_lanes;
 	chart->lanes = calloc(nr_lanes, sizeof(*chart->lanes));
-	return chart->lanes ? 0 : -ENOMEM;
+	if (!chart->lanes)
+		return -ENOMEM;
+	chart->nr_lanes = nr_lanes;
+	return 0;
 }
 
 /**
@@ -126,14 +128,28 @@ static struct dtl_lane *dtl_chart__lane(struct dtl_chart *chart, unsigned int cp
 	return lane->bins ? lane : NULL;
 }
 
+/* From the picture's left edge on: what is before it is at the edge. */
+static u64 dtl_chart__offset(const struct dtl_chart *chart, u64 time)
+{
+	return time > chart->base ? time - chart->base : 0;
+}
+
+/* The end of what of the time from @start to @end is in the bin of @start */
+static u64 dtl_chart__bin_end(const struct dtl_chart *chart, u64 start, u64 end)
+{
+	return start + min(end - start, chart->bin_ns - start % chart->bin_ns);
+}
+
 /**
  * dtl_chart__add - Add a time in one state.
  * @chart: picture
  * @cpu: less than its number of lanes
  * @state: state
- * @start: in ns, not before the picture's base
+ * @start: in ns
  * @end: in ns, not before @start
  * @task: who runs or waits, for the picture's task_name(); NULL: not known
+ *
+ * What is before the picture's base counts in the lane's shares, and is not drawn.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -146,16 +162,16 @@ int dtl_chart__add(struct dtl_chart *chart, unsigned int cpu, enum dtl_state sta
 	if (!lane)
 		return -ENOMEM;
 
-	start -= chart->base;
-	end -= chart->base;
-	while (end > chart->bin_ns * DTL_CHART_BINS)
-		dtl_chart__fold(chart);
-	chart->end = max(chart->end, chart->base + end);
-
 	lane->total[state] += end - start;
+	chart->end = max(chart->end, end);
+	start = dtl_chart__offset(chart, start);
+	end = dtl_chart__offset(chart, end);
+	while (end && (end - 1) / chart->bin_ns >= DTL_CHART_BINS)
+		dtl_chart__fold(chart);
+
 	for (; start < end; start = until) {
 		bin = start / chart->bin_ns;
-		until = min(end, (bin + 1) * chart->bin_ns);
+		until = dtl_chart__bin_end(chart, start, end);
 		lane->bins[bin].ns[state] += until - start;
 		bin__vote(&lane->bins[bin], task, until - start);
 	}
@@ -174,13 +190,13 @@ void dtl_chart__void(struct dtl_chart *chart, unsigned int cpu, u64 start, u64 e
 	struct dtl_lane *lane = &chart->lanes[cpu];
 	u64 bin, until;
 
-	start -= chart->base;
-	end -= chart->base;
 	lane->total[DTL_STATE_RUNNING] -= end - start;
 	lane->total[DTL_STATE_UNKNOWN] += end - start;
+	start = dtl_chart__offset(chart, start);
+	end = dtl_chart__offset(chart, end);
 	for (; start < end; start = until) {
 		bin = start / chart->bin_ns;
-		until = min(end, (bin + 1) * chart->bin_ns);
+		until = dtl_chart__bin_end(chart, start, end);
 		lane->bins[bin].ns[DTL_STATE_RUNNING] -= until - start;
 		lane->bins[bin].ns[DTL_STATE_UNKNOWN] += until - start;
 	}
@@ -207,7 +223,10 @@ int dtl_chart__lose(struct dtl_chart *chart, unsigned int cpu, u64 entries)
 /* Bins that the time drawn fills; the last of them perhaps in part */
 static u64 dtl_chart__columns(const struct dtl_chart *chart)
 {
-	return DIV_ROUND_UP(chart->end - chart->base, chart->bin_ns);
+	u64 span = chart->end - chart->base;
+
+	/* Not DIV_ROUND_UP(): the span can be near 2^64 */
+	return span / chart->bin_ns + !!(span % chart->bin_ns);
 }
 
 static double time_to_x(const struct dtl_chart *chart, u64 ns)
@@ -272,14 +291,15 @@ static void write_grid(const struct dtl_chart *chart, FILE *fp, double bottom)
 		{ NSEC_PER_SEC, "s" }, { NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" },
 		{ 1, "ns" },
 	};
-	u64 span = max(chart->end - chart->base, (u64)1), step = grid_step(span), t;
+	u64 span = max(chart->end - chart->base, (u64)1), step = grid_step(span), i;
 	size_t unit = 0;
 	char buf[32];
 
 	while (units[unit].ns > step)
 		unit++;
 
-	for (t = 0; t <= span; t += step) {
+	for (i = 0; i <= span / step; i++) {
+		u64 t = i * step;
 		double x = time_to_x(chart, t);
 
 		fprintf(fp, "<path class=\"grid\" d=\"M%.1f %d V%.1f\"/>\n", x, TOP - 6, bottom);

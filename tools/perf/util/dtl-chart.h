@@ -47,7 +47,7 @@ struct dtl_lane {
 /**
  * struct dtl_chart - All lanes, over a span of time that is not known before.
  * @base: time of the left edge
- * @end: the latest time seen
+ * @end: the latest time seen, not before @base
  * @bin_ns: width of a bin; doubles each time the bins do not reach
  * @lanes: by CPU
  * @nr_lanes: size of @lanes

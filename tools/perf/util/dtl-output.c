@@ -257,11 +257,13 @@ void dtl_output__table(struct dtl_output *out, const char *name,
 		       const struct dtl_column *columns, unsigned int nr)
 {
 	const char *sep = "";
+	struct winsize ws;
 	unsigned int i;
 
 	out->columns = columns;
 	out->nr_columns = nr;
 	out->rows = 0;
+	out->room = 0;
 
 	switch (out->format) {
 	case DTL_FORMAT_JSON:
@@ -279,6 +281,10 @@ void dtl_output__table(struct dtl_output *out, const char *name,
 		break;
 	case DTL_FORMAT_TEXT:
 	default:
+		if (isatty(STDOUT_FILENO) || pager_in_use()) {
+			get_term_dimensions(&ws);
+			out->room = ws.ws_col;
+		}
 		for (i = 0; i < nr; i++) {
 			if (!columns[i].title)
 				continue;
@@ -296,7 +302,6 @@ void dtl_output__table(struct dtl_output *out, const char *name,
 static void text_row(const struct dtl_output *out, const struct dtl_value *values)
 {
 	const char *color;
-	struct winsize ws;
 	char buf[512];
 	int len = 0, room;
 	unsigned int i;
@@ -309,12 +314,9 @@ static void text_row(const struct dtl_output *out, const struct dtl_value *value
 
 		text_value(buf, sizeof(buf), column, &values[i]);
 		if (is_last_text(out, i) && column->width < 0) {
-			if (isatty(STDOUT_FILENO) || pager_in_use()) {
-				get_term_dimensions(&ws);
-				room = ws.ws_col - len - 2;
-				if (room >= 8 && room < (int)sizeof(buf))
-					buf[room] = '\0';
-			}
+			room = out->room - len - 2;
+			if (room >= 8 && room < (int)sizeof(buf))
+				buf[room] = '\0';
 			printf("  %s", buf);
 			break;
 		}

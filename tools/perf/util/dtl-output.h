@@ -66,6 +66,7 @@ struct dtl_value {
  * @rows: JSON: of the table that is open
  * @columns: of the table that is open ...
  * @nr_columns: ... and their number
+ * @room: text: columns of the terminal when it was opened, 0: no end
  */
 struct dtl_output {
 	enum dtl_format			format;
@@ -74,6 +75,7 @@ struct dtl_output {
 	u64				rows;
 	const struct dtl_column		*columns;
 	unsigned int			nr_columns;
+	int				room;
 };
 
 static inline struct dtl_value dtl_text(const char *text)
