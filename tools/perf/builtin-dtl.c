@@ -130,6 +130,7 @@ struct dtl_gap {
  * @max_stolen: the longest stolen time, in ticks ...
  * @max_time: ... and when it ended
  * @lost: entries lost
+ * @lost_at_end: of these, told when all is read
  * @gaps: times between entries in which some are lost
  * @errors: faults in the trace data
  * @inconsistent: entries whose waits are longer than the time since the one
@@ -166,6 +167,7 @@ struct dtl_cpu {
 	u64			max_stolen;
 	u64			max_time;
 	u64			lost;
+	u64			lost_at_end;
 	u64			gaps;
 	u64			errors;
 	u64			inconsistent;
@@ -242,7 +244,8 @@ struct perf_dtl;
  * @entry: an entry that was counted
  * @void_span: the entries before that entry are lost, as is known only now: what
  *             @entry was told as running is not known
- * @lost: entries were lost on a CPU, 0 of them: a number that is not known
+ * @lost: entries were lost on a CPU, NULL: not known which; 0 of them: a number
+ *        that is not known; at time 0: not known when
  * @error: there is a fault in the trace data of a CPU
  * @print: after the last event
  */
@@ -297,7 +300,9 @@ struct perf_dtl {
 	u64				base;		/* time of the first entry or loss */
 	u64				thread_gen;	/* changes with the threads */
 	struct dtl_cpu			*cpus[MAX_NR_CPUS];
+	bool				has_id_index;	/* of sample identifiers */
 	u64				lost_elsewhere;	/* entries, on a CPU not known */
+	u64				lost_at_end;	/* of these, told when all is read */
 	u64				errors_elsewhere;
 	u64				missing_bytes;	/* of a file that is cut */
 	u64				truncated;	/* times without room */
@@ -1658,9 +1663,13 @@ static int timehist__lost(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u
 	if (dtl->summary)
 		return 0;
 
-	len = scnprintf(buf, sizeof(buf), nr ? "%" PRIu64 " entries lost" :
-			"entries are being lost for want of room", nr);
-	if (voided)
+	if (nr)
+		len = scnprintf(buf, sizeof(buf), "%" PRIu64 " entries lost", nr);
+	else
+		len = scnprintf(buf, sizeof(buf), "entries are being lost for want of room");
+	if (!time)
+		scnprintf(buf + len, sizeof(buf) - len, ", as was told at the end");
+	else if (voided)
 		scnprintf(buf + len, sizeof(buf) - len, "; what ran until %.6f is not known",
 			  (double)voided->time / NSEC_PER_SEC);
 	timehist__event(dtl, cpu ? cpu->cpu : -1, time, "lost", dtl_num_if(nr, nr),
@@ -1888,8 +1897,13 @@ static void interval__void(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unu
 static int interval__lost(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unused, u64 time,
 			  u64 nr, const struct dtl_entry *voided __maybe_unused)
 {
-	struct dtl_interval *interval = dtl__interval(dtl, time);
+	struct dtl_interval *interval;
 
+	/* What is told at the end is in the last that there is */
+	if (!time && dtl->nr_intervals)
+		interval = &dtl->intervals[dtl->nr_intervals - 1];
+	else
+		interval = dtl__interval(dtl, time ?: dtl->base);
 	if (!interval)
 		return -ENOMEM;
 	interval->lost += nr;
@@ -2080,13 +2094,51 @@ static bool dtl_cpu__has_gap(struct dtl_cpu *cpu, u64 time)
 	return gap;
 }
 
+/*
+ * Is a part of the time within --time in which the entries were lost: since the
+ * log of a CPU, NULL: not known, was last read, until @time, when that is told?
+ * Without a time, it can be.
+ */
+static bool dtl__selects_loss(const struct perf_dtl *dtl, const struct dtl_cpu *cpu, u64 time)
+{
+	u64 from = cpu && cpu->read_time ? min(cpu->read_time, time) : time;
+	int i;
+
+	if (!dtl->range_num || !time)
+		return true;
+
+	for (i = 0; i < dtl->range_num; i++) {
+		const struct perf_time_interval *range = &dtl->ranges[i];
+
+		/* An end of 0 is none */
+		if (time >= range->start && (!range->end || from <= range->end))
+			return true;
+	}
+	return false;
+}
+
+/* Count entries that are lost on a CPU, NULL: not known; see struct dtl_command. */
+static int dtl__tell_loss(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u64 nr,
+			  const struct dtl_entry *voided)
+{
+	if (!dtl__selects_loss(dtl, cpu, time))
+		return 0;
+
+	if (!dtl->base)
+		dtl->base = time;
+	if (cpu)
+		cpu->lost += nr;
+	else
+		dtl->lost_elsewhere += nr;
+	return dtl->command->lost ? dtl->command->lost(dtl, cpu, time, nr, voided) : 0;
+}
+
 /* A number of entries are lost that were logged since the log was last read, or are to come. */
 static int dtl__lose(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u64 nr)
 {
-	bool in_range = dtl__range(dtl, time) >= 0 ||
-			(cpu->read_time && dtl__range(dtl, cpu->read_time) >= 0);
 	struct dtl_entry voided = { .time = 0, };
 	bool voids = cpu->at_read_valid;
+	int err;
 
 	if (voids) {
 		voided = cpu->at_read;
@@ -2098,21 +2150,55 @@ static int dtl__lose(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u64 nr
 			dtl->command->void_span(dtl, cpu, &voided);
 	}
 
+	err = dtl__tell_loss(dtl, cpu, time, nr, voids ? &voided : NULL);
+
 	dtl_cpu__add_gap(cpu, time, time);
 	cpu->truncated = false;
 	cpu->lost_told = true;
 	cpu->read = true;
 	cpu->read_time = time;
+	return err;
+}
 
-	if (!in_range)
+/*
+ * The number that perf record reads of each event when it ends is of entries that
+ * no record could tell. The record of it says by its identifier alone which CPU
+ * it is of. It comes before events that are older, and is told after all.
+ */
+static int dtl__lose_at_end(struct perf_dtl *dtl, u64 id, u64 nr)
+{
+	struct perf_sample_id *sid = evlist__id2sid(dtl->session->evlist, id);
+	struct dtl_cpu *cpu;
+
+	/* Without the index, nobody has set it */
+	if (!sid || !dtl->has_id_index || (unsigned int)sid->cpu.cpu >= MAX_NR_CPUS) {
+		dtl->lost_at_end += nr;
+		return 0;
+	}
+	if (dtl__skips_cpu(dtl, sid->cpu.cpu))
 		return 0;
 
-	if (!dtl->base)
-		dtl->base = time;
-	cpu->lost += nr;
-	if (dtl->command->lost)
-		return dtl->command->lost(dtl, cpu, time, nr, voids ? &voided : NULL);
+	cpu = dtl__cpu(dtl, sid->cpu.cpu);
+	if (!cpu)
+		return -ENOMEM;
+	cpu->lost_at_end += nr;
 	return 0;
+}
+
+static int dtl__tell_at_end(struct perf_dtl *dtl)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < MAX_NR_CPUS && !err; i++) {
+		struct dtl_cpu *cpu = dtl->cpus[i];
+
+		if (cpu && cpu->lost_at_end)
+			err = dtl__tell_loss(dtl, cpu, 0, cpu->lost_at_end, NULL);
+	}
+	if (!err && dtl->lost_at_end)
+		err = dtl__tell_loss(dtl, NULL, 0, dtl->lost_at_end, NULL);
+	return err;
 }
 
 static bool is_vpa_dtl_evsel(struct perf_session *session, struct evsel *evsel)
@@ -2137,6 +2223,9 @@ static int process_lost_samples(const struct perf_tool *tool, union perf_event *
 		return 0;
 	}
 
+	if (!sample->time)
+		return dtl__lose_at_end(dtl, sample->id, event->lost_samples.lost);
+
 	if (sample->cpu >= MAX_NR_CPUS) {
 		unsigned int i;
 
@@ -2144,8 +2233,7 @@ static int process_lost_samples(const struct perf_tool *tool, union perf_event *
 			if (dtl->cpus[i])
 				dtl_cpu__add_gap(dtl->cpus[i], 0, sample->time);
 		}
-		dtl->lost_elsewhere += event->lost_samples.lost;
-		return 0;
+		return dtl__tell_loss(dtl, NULL, sample->time, event->lost_samples.lost, NULL);
 	}
 	if (dtl__skips_cpu(dtl, sample->cpu))
 		return 0;
@@ -2173,6 +2261,7 @@ static int process_aux(const struct perf_tool *tool, union perf_event *event,
 {
 	struct perf_dtl *dtl = container_of(tool, struct perf_dtl, tool);
 	struct dtl_cpu *cpu;
+	int err = 0;
 
 	if (sample->cpu >= MAX_NR_CPUS || dtl__skips_cpu(dtl, sample->cpu))
 		return 0;
@@ -2182,16 +2271,11 @@ static int process_aux(const struct perf_tool *tool, union perf_event *event,
 		return -ENOMEM;
 
 	if (event->aux.flags & PERF_AUX_FLAG_TRUNCATED) {
-		dtl->truncated++;
+		dtl->truncated += dtl__selects_loss(dtl, cpu, sample->time);
 		if (!cpu->lost_told) {
+			err = dtl__tell_loss(dtl, cpu, sample->time, 0, NULL);
 			dtl_cpu__add_gap(cpu, cpu->read_time, sample->time);
 			cpu->truncated = true;
-			if (dtl->command->lost) {
-				int err = dtl->command->lost(dtl, cpu, sample->time, 0, NULL);
-
-				if (err)
-					return err;
-			}
 		}
 	}
 
@@ -2199,7 +2283,7 @@ static int process_aux(const struct perf_tool *tool, union perf_event *event,
 	cpu->at_read_valid = false;
 	cpu->read = true;
 	cpu->read_time = sample->time;
-	return 0;
+	return err;
 }
 
 static int process_auxtrace_error(struct perf_session *session, union perf_event *event)
@@ -2234,6 +2318,12 @@ static int process_feature(struct perf_session *session, union perf_event *event
 	if (event->feat.feat_id < HEADER_LAST_FEATURE)
 		return perf_event__process_feature(session, event);
 	return 0;
+}
+
+static int process_id_index(struct perf_session *session, union perf_event *event)
+{
+	container_of(session->tool, struct perf_dtl, tool)->has_id_index = true;
+	return perf_event__process_id_index(session, event);
 }
 
 static int process_comm(const struct perf_tool *tool, union perf_event *event,
@@ -2516,6 +2606,8 @@ static int dtl__run(struct perf_dtl *dtl)
 	err = dtl->command->start ? dtl->command->start(dtl) : 0;
 	if (!err)
 		err = perf_session__process_events(dtl->session);
+	if (!err)
+		err = dtl__tell_at_end(dtl);
 	if (err) {
 		pr_err("%s: could not be read to its end, so there are no results\n",
 		       data.path ?: "perf.data");
@@ -2883,7 +2975,7 @@ int cmd_dtl(int argc, const char **argv)
 	tool->tracing_data	= perf_event__process_tracing_data;
 #endif
 	tool->build_id		= perf_event__process_build_id;
-	tool->id_index		= perf_event__process_id_index;
+	tool->id_index		= process_id_index;
 	tool->feature		= process_feature;
 	tool->ordering_requires_timestamps = true;
 	/* What is lost is told as part of the output */
