@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -56,8 +57,8 @@
 #define NR_WORST	10
 #define NR_TOP_TASKS	5
 
-/* Lines of perf dtl interval: some hundred megabytes */
-#define MAX_INTERVALS	(4 << 20)
+/* Of perf dtl interval: 56 MB, and lines of some hundred megabytes */
+#define MAX_INTERVALS	BIT(20)
 
 /* Gaps of a CPU that are known before the entries around them come */
 #define MAX_GAPS	8
@@ -1828,7 +1829,7 @@ static struct dtl_interval *dtl__interval(struct perf_dtl *dtl, u64 time)
 
 	nr = time < dtl->base ? 0 : (time - dtl->base) / dtl->every_ns;
 	if (nr >= MAX_INTERVALS) {
-		pr_err("More than %d intervals: use a larger --every or a --time\n",
+		pr_err("More than %lu intervals: use a larger --every or a --time\n",
 		       MAX_INTERVALS);
 		return NULL;
 	}
@@ -1847,22 +1848,36 @@ static struct dtl_interval *dtl__interval(struct perf_dtl *dtl, u64 time)
 	return &dtl->intervals[nr];
 }
 
+/* A time is in one state, and no more in another; DTL_STATE_MAX: it was in none */
+static int dtl__add_time(struct perf_dtl *dtl, enum dtl_state state, enum dtl_state before,
+			 u64 start, u64 end)
+{
+	struct dtl_interval *interval;
+	u64 left, ns;
+
+	for (; start < end; start += ns) {
+		interval = dtl__interval(dtl, start);
+		if (!interval)
+			return -ENOMEM;
+
+		/* What is before the base is in the first interval */
+		if (start < dtl->base)
+			left = dtl->base - start;
+		else
+			left = dtl->every_ns - (start - dtl->base) % dtl->every_ns;
+		ns = min(end - start, left);
+		interval->ns[state] += ns;
+		if (before != DTL_STATE_MAX)
+			interval->ns[before] -= ns;
+	}
+	return 0;
+}
+
 static int interval__spread(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unused,
 			    const struct dtl_entry *entry __maybe_unused, enum dtl_state state,
 			    u64 start, u64 end)
 {
-	struct dtl_interval *interval;
-	u64 until;
-
-	for (; start < end; start = until) {
-		interval = dtl__interval(dtl, start);
-		if (!interval)
-			return -ENOMEM;
-		until = dtl->base + (interval - dtl->intervals + 1) * dtl->every_ns;
-		until = min(until, end);
-		interval->ns[state] += until - start;
-	}
-	return 0;
+	return dtl__add_time(dtl, state, DTL_STATE_MAX, start, end);
 }
 
 static int interval__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu,
@@ -1879,19 +1894,10 @@ static int interval__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu,
 static void interval__void(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unused,
 			   const struct dtl_entry *entry)
 {
-	u64 start = entry->prev_time, end, until;
-
-	if (entry->time <= entry->prev_time)
-		return;
-
-	for (end = dtl__run_end(dtl, entry); start < end; start = until) {
-		struct dtl_interval *interval = dtl__interval(dtl, start);
-
-		until = dtl->base + (interval - dtl->intervals + 1) * dtl->every_ns;
-		until = min(until, end);
-		interval->ns[DTL_STATE_RUNNING] -= until - start;
-		interval->ns[DTL_STATE_UNKNOWN] += until - start;
-	}
+	/* These intervals are there: their time was added as running */
+	if (entry->time > entry->prev_time)
+		dtl__add_time(dtl, DTL_STATE_UNKNOWN, DTL_STATE_RUNNING, entry->prev_time,
+			      dtl__run_end(dtl, entry));
 }
 
 static int interval__lost(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unused, u64 time,
@@ -1940,6 +1946,8 @@ static int interval__print(struct perf_dtl *dtl)
 
 		for (state = 0; state < DTL_STATE_MAX; state++)
 			span += ns[state];
+		if (!span && !interval->entries && !interval->lost)
+			continue;
 		i = 0;
 		values[i++] = dtl_num(dtl->base + nr * dtl->every_ns);
 		values[i++] = dtl_num(interval->entries);
