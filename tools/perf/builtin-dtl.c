@@ -118,7 +118,8 @@ struct dtl_gap {
  * @read_time: when it was read last
  * @at_read: the entry whose time spans the reading before the last entry
  * @at_read_valid: @at_read is an entry, which was counted
- * @thread: cache of who runs, valid while @thread_gen is that of struct perf_dtl
+ * @thread: cache of who runs, valid while @thread_gen is that of struct perf_dtl,
+ *          which is never 0
  * @thread_pid: of @thread
  * @thread_tid: of @thread
  * @thread_gen: see @thread
@@ -2810,6 +2811,8 @@ static struct perf_dtl perf_dtl = {
 	.sort_str	= "total",
 	.every_str	= "100ms",
 	.output_name	= "output.svg",
+	/* Not that of a struct dtl_cpu that has no thread yet */
+	.thread_gen	= 1,
 };
 
 static const struct option dtl_options[] = {
