@@ -617,61 +617,67 @@ static void dtl__print_recording(struct perf_dtl *dtl)
 			   ARRAY_SIZE(recording_columns), values);
 }
 
-__printf(1, 2)
-static void dtl_warn(const char *fmt, ...)
+__printf(2, 3)
+static void dtl_warn(FILE *fp, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	color_vfprintf(stdout, PERF_COLOR_RED, fmt, args);
+	if (fp == stdout)
+		color_vfprintf(fp, PERF_COLOR_RED, fmt, args);
+	else
+		vfprintf(fp, fmt, args);
 	va_end(args);
-	putchar('\n');
+	fputc('\n', fp);
 }
 
-/* What a person must know before the numbers */
+/* What a person must know before the numbers; the table of CSV has no room for it. */
 static void dtl__print_notes(struct perf_dtl *dtl)
 {
 	u32 unordered = dtl->session->ordered_events.nr_unordered_events;
+	FILE *fp = dtl->out.format == DTL_FORMAT_CSV ? stderr : stdout;
 	struct dtl_totals t;
 
-	if (dtl->out.format != DTL_FORMAT_TEXT)
+	/* It has the recording */
+	if (dtl->out.format == DTL_FORMAT_JSON)
 		return;
 
 	dtl__totals(dtl, &t);
 	if (t.lost || dtl->truncated)
-		dtl_warn("Lost: %" PRIu64 " entries%s; %" PRIu64
+		dtl_warn(fp, "Lost: %" PRIu64 " entries%s; %" PRIu64
 			 " gaps, whose time is unknown rather than running",
 			 t.lost, dtl->truncated ? ", for want of room also" : "", t.gaps);
 	if (t.errors)
-		dtl_warn("Damaged: %" PRIu64
+		dtl_warn(fp, "Damaged: %" PRIu64
 			 " faults in the trace data, so entries are missing (perf script --itrace=e)",
 			 t.errors);
 	if (dtl->missing_bytes)
-		dtl_warn("Cut: the last %" PRIu64
+		dtl_warn(fp, "Cut: the last %" PRIu64
 			 " bytes of the file are missing, with all they held",
 			 dtl->missing_bytes);
 	if (dtl->bad_entries)
-		dtl_warn("Left out: %" PRIu64
+		dtl_warn(fp, "Left out: %" PRIu64
 			 " samples that are no entries, or have another timebase frequency",
 			 dtl->bad_entries);
 	if (t.inconsistent)
-		dtl_warn("Inconsistent: %" PRIu64
+		dtl_warn(fp, "Inconsistent: %" PRIu64
 			 " entries wait longer than since the one before; shares have less of them",
 			 t.inconsistent);
 	if (t.entries && dtl->without_task == t.entries)
-		dtl_warn("No tasks: the recording does not tell what ran (perf dtl record does)");
+		dtl_warn(fp, "No tasks: the recording does not tell what ran (perf dtl record does)");
 	else if (dtl->without_task)
-		dtl_warn("No task is known for %" PRIu64 " of %" PRIu64 " entries",
+		dtl_warn(fp, "No task is known for %" PRIu64 " of %" PRIu64 " entries",
 			 dtl->without_task, t.entries);
 	if (dtl->other_lost || unordered)
-		dtl_warn("Tasks may be wrong: %" PRIu64
+		dtl_warn(fp, "Tasks may be wrong: %" PRIu64
 			 " other records are lost, %u were out of order",
 			 dtl->other_lost, unordered);
 	if (!t.entries)
-		printf("No entries: %s\n", t.errors || dtl->missing_bytes ?
-		       "the file is damaged" : dtl->cpu_list || dtl->time_str || dtl->reason_list ||
-		       symbol_conf.comm_list_str || symbol_conf.pid_list_str ?
-		       "none is selected" : "no virtual processor was dispatched anew");
+		fprintf(fp, "No entries: %s\n", t.errors || dtl->missing_bytes ?
+			"the file is damaged" :
+			dtl->cpu_list || dtl->time_str || dtl->reason_list ||
+			symbol_conf.comm_list_str || symbol_conf.pid_list_str ?
+			"none is selected" : "no virtual processor was dispatched anew");
 }
 
 static void dtl__begin_output(struct perf_dtl *dtl)
