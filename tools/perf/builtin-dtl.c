@@ -191,7 +191,7 @@ enum dtl_part {
  * @thread: of all, NULL: not known
  * @map: of all; NULL: not known
  * @sym: of all; NULL: not known
- * @user: with neither: whether they were in user mode
+ * @cpumode: perf dtl latency --by function: of the first, and of all with neither
  * @code: CPU, physical processor, or preempt reason << 8 | dispatch reason
  * @count: number of entries
  * @logged: sums of their waits, in ticks
@@ -201,7 +201,7 @@ struct dtl_group {
 	struct thread		*thread;
 	struct map		*map;
 	struct symbol		*sym;
-	bool			user;
+	u8			cpumode;
 	u32			code;
 	u64			count;
 	struct dtl_waits	logged;
@@ -1148,10 +1148,9 @@ static struct dtl_group *by_function__find(struct perf_dtl *dtl,
 					   struct dtl_cpu *cpu __maybe_unused,
 					   const struct dtl_entry *entry)
 {
-	bool user = entry->cpumode == PERF_RECORD_MISC_USER;
 	struct dtl_group *group;
 	struct addr_location al;
-	long key = user;
+	long key = entry->cpumode;
 	struct dso *dso;
 
 	dtl__find_place(dtl, entry, &al);
@@ -1166,7 +1165,7 @@ static struct dtl_group *by_function__find(struct perf_dtl *dtl,
 		/* It keeps the symbol and the DSO */
 		group->map = map__get(al.map);
 		group->sym = al.sym;
-		group->user = user;
+		group->cpumode = entry->cpumode;
 	}
 	addr_location__exit(&al);
 	return group;
@@ -1202,19 +1201,37 @@ static void by_task__values(struct perf_dtl *dtl __maybe_unused, const struct dt
 	values[3] = dtl_text(thread_label(group->thread, buf, size) ?: "[unknown]");
 }
 
+static const char *dtl_group__dso_name(const struct dtl_group *group)
+{
+	return group->map ? dso__name(map__dso(group->map)) : NULL;
+}
+
+static const char *cpumode_name(u8 cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return "user";
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return "hypervisor";
+	default:
+		return "kernel";
+	}
+}
+
 static void by_function__values(struct perf_dtl *dtl __maybe_unused,
 				const struct dtl_group *group, struct dtl_value *values,
 				char *buf, size_t size)
 {
-	const char *dso = group->map ? dso__name(map__dso(group->map)) : NULL;
+	const char *dso = dtl_group__dso_name(group);
 
 	values[0] = dtl_text(group->sym ? group->sym->name : NULL);
 	values[1] = dtl_text(dso);
+	values[2] = dtl_text(cpumode_name(group->cpumode));
 	if (group->sym)
 		snprintf(buf, size, "%s", group->sym->name);
 	else
-		snprintf(buf, size, "[unknown] (%s)", dso ?: group->user ? "user" : "kernel");
-	values[2] = dtl_text(buf);
+		snprintf(buf, size, "[unknown] (%s)", dso ?: cpumode_name(group->cpumode));
+	values[3] = dtl_text(buf);
 }
 
 static void by_reason__values(struct perf_dtl *dtl __maybe_unused, const struct dtl_group *group,
@@ -1256,6 +1273,7 @@ static const struct dtl_column by_task_columns[] = {
 static const struct dtl_column by_function_columns[] = {
 	{ "function",		NULL,		DTL_STRING,	  0 },
 	{ "dso",		NULL,		DTL_STRING,	  0 },
+	{ "mode",		NULL,		DTL_STRING,	  0 },
 	{ NULL,			"function",	DTL_STRING,	-32 },
 };
 
