@@ -448,9 +448,10 @@ static noinline struct dtl_group *dtl__find_task_group(struct perf_dtl *dtl, str
 						       const struct dtl_entry *entry,
 						       unsigned int nr_hist)
 {
+	long key = entry->thread ? (long)RC_CHK_ACCESS(entry->thread) : 0;
 	struct dtl_group *group;
 
-	group = dtl__group(dtl, (long)entry->thread, nr_hist);
+	group = dtl__group(dtl, key, nr_hist);
 	if (group && !group->thread && entry->thread)
 		group->thread = thread__get(entry->thread);
 	cpu->group = group;
@@ -462,7 +463,7 @@ static struct dtl_group *dtl__task_group(struct perf_dtl *dtl, struct dtl_cpu *c
 {
 	struct dtl_group *group = cpu->group;
 
-	if (likely(group && group->thread == entry->thread))
+	if (likely(group && RC_CHK_EQUAL(group->thread, entry->thread)))
 		return group;
 	return dtl__find_task_group(dtl, cpu, entry, nr_hist);
 }
@@ -919,6 +920,27 @@ static const struct dtl_column task_columns[] = {
 	{ "stolen_share_percent",	"of stolen %",	DTL_PERCENT,	 11 },
 };
 
+static int cmp_num(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* What is not known comes last. */
+static int cmp_name(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return strcmp(a, b);
+}
+
+static int cmp_thread(struct thread *a, struct thread *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return cmp_num(thread__tid(a), thread__tid(b)) ?: cmp_num(thread__pid(a), thread__pid(b)) ?:
+	       cmp_name(thread__comm_str(a), thread__comm_str(b));
+}
+
 /* Most stolen first; the order of equals must not depend on addresses. */
 static int cmp_group_stolen(const void *va, const void *vb)
 {
@@ -926,13 +948,7 @@ static int cmp_group_stolen(const void *va, const void *vb)
 	const struct dtl_group *b = *(const struct dtl_group **)vb;
 	u64 sa = dtl_waits__stolen(&a->logged), sb = dtl_waits__stolen(&b->logged);
 
-	if (sa != sb)
-		return sa > sb ? -1 : 1;
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (!a->thread || !b->thread)
-		return !a->thread - !b->thread;
-	return thread__tid(a->thread) - thread__tid(b->thread);
+	return cmp_num(sb, sa) ?: cmp_num(b->count, a->count) ?: cmp_thread(a->thread, b->thread);
 }
 
 static int dtl__print_tasks(struct perf_dtl *dtl, struct dtl_group **list, size_t nr, size_t limit)
@@ -1158,7 +1174,7 @@ static struct dtl_group *by_function__find(struct perf_dtl *dtl,
 	if (al.sym)
 		key = (long)al.sym;
 	else if (dso)
-		key = (long)dso;
+		key = (long)RC_CHK_ACCESS(dso);
 
 	group = dtl__group(dtl, key, DTL_PART_MAX);
 	if (group && !group->map) {
@@ -1369,22 +1385,22 @@ static int latency__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu, const struc
 	return err;
 }
 
-/* Of equals, the lesser code or thread number comes first. */
+/* The greatest first; of equals, all that tells groups apart gives the order. */
 static const struct dtl_sort *cmp_sort;
 
 static int cmp_group(const void *va, const void *vb)
 {
 	const struct dtl_group *a = *(const struct dtl_group **)va;
 	const struct dtl_group *b = *(const struct dtl_group **)vb;
-	u64 x = cmp_sort->value(a), y = cmp_sort->value(b);
+	int cmp;
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->code != b->code)
-		return a->code < b->code ? -1 : 1;
-	if (a->sym && b->sym)
-		return strcmp(a->sym->name, b->sym->name);
-	return cmp_group_stolen(va, vb);
+	cmp = cmp_num(cmp_sort->value(b), cmp_sort->value(a)) ?: cmp_num(a->code, b->code) ?:
+	      cmp_name(a->sym ? a->sym->name : NULL, b->sym ? b->sym->name : NULL) ?:
+	      cmp_name(dtl_group__dso_name(a), dtl_group__dso_name(b)) ?:
+	      cmp_num(a->cpumode, b->cpumode);
+	if (!cmp && a->sym && b->sym)
+		cmp = cmp_num(a->sym->start, b->sym->start);
+	return cmp ?: cmp_thread(a->thread, b->thread);
 }
 
 static const struct dtl_column latency_columns[] = {
