@@ -324,6 +324,7 @@ struct perf_dtl {
 	u64				nr_intervals;
 	u64				alloc_intervals;
 	struct dtl_chart		chart;
+	bool				streaming;	/* perf dtl timehist: the table is open */
 };
 
 /* Does it print while it reads, when it is not known yet what is lost? */
@@ -1626,16 +1627,22 @@ static const struct dtl_column timehist_columns[] = {
 	{ "message",			"dispatched by", DTL_STRING,	 -1 },
 };
 
-static int timehist__start(struct perf_dtl *dtl)
+/* Not before there is a row, or all was read without one: else there is no result. */
+static void timehist__begin(struct perf_dtl *dtl)
 {
-	int err = dtl__init_groups(dtl);
+	if (dtl->streaming)
+		return;
 
-	if (err || dtl->summary)
-		return err;
-
+	dtl->streaming = true;
+	setup_pager();
 	dtl__begin_output(dtl);
 	dtl_output__table(&dtl->out, "entries", timehist_columns, ARRAY_SIZE(timehist_columns));
-	return 0;
+}
+
+static void timehist__row(struct perf_dtl *dtl, const struct dtl_value *values)
+{
+	timehist__begin(dtl);
+	dtl_output__row(&dtl->out, values);
 }
 
 static int timehist__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu,
@@ -1678,7 +1685,7 @@ static int timehist__entry(struct perf_dtl *dtl, struct dtl_cpu *cpu,
 	values[i++] = dtl_none();
 	/* For people, why it was dispatched */
 	values[i++] = dtl->out.format == DTL_FORMAT_TEXT ? dtl_text(why) : dtl_none();
-	dtl_output__row(&dtl->out, values);
+	timehist__row(dtl, values);
 	return 0;
 }
 
@@ -1693,7 +1700,7 @@ static void timehist__event(struct perf_dtl *dtl, int cpu, u64 time, const char 
 	values[ARRAY_SIZE(values) - 3] = lost;
 	values[ARRAY_SIZE(values) - 2] = unknown_until;
 	values[ARRAY_SIZE(values) - 1] = dtl_text(msg);
-	dtl_output__row(&dtl->out, values);
+	timehist__row(dtl, values);
 }
 
 static int timehist__lost(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u64 nr,
@@ -1732,9 +1739,11 @@ static int timehist__print(struct perf_dtl *dtl)
 	struct dtl_group **list;
 	size_t nr;
 
-	if (!dtl->summary)
+	if (!dtl->summary) {
+		timehist__begin(dtl);
 		dtl_output__table_end(&dtl->out);
-
+		dtl->streaming = false;
+	}
 	if (!dtl->summary && !dtl->with_summary)
 		return 0;
 
@@ -2649,8 +2658,6 @@ static int dtl__run(struct perf_dtl *dtl)
 	if (!data.is_pipe && perf_data__size(&data) >= PROGRESS_MIN_SIZE && isatty(STDERR_FILENO) &&
 	    !dtl__streams(dtl))
 		ui_progress__ops = &progress_ops;
-	else if (dtl__streams(dtl))
-		setup_pager();
 
 	err = dtl->command->start ? dtl->command->start(dtl) : 0;
 	if (!err)
@@ -2680,6 +2687,11 @@ static int dtl__run(struct perf_dtl *dtl)
 	}
 
 out_delete:
+	/* Rows were shown: no half of a JSON object */
+	if (err && dtl->streaming) {
+		dtl_output__table_end(&dtl->out);
+		dtl__end_output(dtl);
+	}
 	dtl__exit(dtl);
 	perf_session__delete(dtl->session);
 	return err;
@@ -2937,7 +2949,7 @@ static const struct dtl_command dtl_commands[] = {
 		.name		= "timehist",
 		.options	= timehist_options,
 		.streams	= true,
-		.start		= timehist__start,
+		.start		= dtl__init_groups,
 		.entry		= timehist__entry,
 		.lost		= timehist__lost,
 		.error		= timehist__error,
