@@ -2835,11 +2835,15 @@ static int cmd_dtl_record(int argc, const char **argv)
 	OPT_BOOLEAN(0, "sched", &sched, "record the scheduler's tracepoints, too"),
 	OPT_END()
 	};
+	int i, nr_ours, nr_left, nr = 0;
 	const char **rec_argv;
-	int i, nr = 0;
 
-	argc = parse_options(argc, argv, options, usage,
-			     PARSE_OPT_KEEP_UNKNOWN | PARSE_OPT_KEEP_DASHDASH);
+	/* What follows the first that is no option can be of the command */
+	for (nr_ours = 1; nr_ours < argc; nr_ours++) {
+		if (*argv[nr_ours] != '-' || !strcmp(argv[nr_ours], "--"))
+			break;
+	}
+	nr_left = parse_options(nr_ours, argv, options, usage, PARSE_OPT_KEEP_UNKNOWN);
 
 	rec_argv = calloc(ARRAY_SIZE(record_args) + ARRAY_SIZE(sched_args) + argc + 1,
 			  sizeof(*rec_argv));
@@ -2850,7 +2854,9 @@ static int cmd_dtl_record(int argc, const char **argv)
 		rec_argv[nr++] = record_args[i];
 	for (i = 0; sched && i < (int)ARRAY_SIZE(sched_args); i++)
 		rec_argv[nr++] = sched_args[i];
-	for (i = 0; i < argc; i++)
+	for (i = 0; i < nr_left; i++)
+		rec_argv[nr++] = argv[i];
+	for (i = nr_ours; i < argc; i++)
 		rec_argv[nr++] = argv[i];
 
 	i = cmd_record(nr, rec_argv);
