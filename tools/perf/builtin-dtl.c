@@ -297,7 +297,6 @@ struct perf_dtl {
 	bool				dispatch_reasons[NR_REASONS];
 
 	/* The recording */
-	struct evsel			*dtl_evsel;	/* of the entries */
 	u32				tb_freq;	/* ticks per second, 0: no entry yet */
 	u64				base;		/* time of the first entry or loss */
 	u64				thread_gen;	/* changes with the threads */
@@ -952,7 +951,8 @@ static int cmp_group_stolen(const void *va, const void *vb)
 	return cmp_num(sb, sa) ?: cmp_num(b->count, a->count) ?: cmp_thread(a->thread, b->thread);
 }
 
-static int dtl__print_tasks(struct perf_dtl *dtl, struct dtl_group **list, size_t nr, size_t limit)
+static void dtl__print_tasks(struct perf_dtl *dtl, struct dtl_group **list, size_t nr,
+			     size_t limit)
 {
 	struct dtl_value values[ARRAY_SIZE(task_columns)];
 	struct dtl_totals totals;
@@ -981,7 +981,6 @@ static int dtl__print_tasks(struct perf_dtl *dtl, struct dtl_group **list, size_
 		dtl_output__row(&dtl->out, values);
 	}
 	dtl_output__table_end(&dtl->out);
-	return 0;
 }
 
 static const struct dtl_column worst_columns[] = {
@@ -2103,7 +2102,7 @@ static int timechart__print(struct perf_dtl *dtl)
 	fp = fopen(dtl->output_name, "w");
 	if (!fp) {
 		err = -errno;
-		pr_err("%s: %s\n", dtl->output_name, strerror(errno));
+		pr_err("%s: %m\n", dtl->output_name);
 		return err;
 	}
 	dtl_chart__write(&dtl->chart, fp, heading, note);
@@ -2348,10 +2347,18 @@ static int process_auxtrace_error(struct perf_session *session, union perf_event
 {
 	struct perf_dtl *dtl = container_of(session->tool, struct perf_dtl, tool);
 	const struct perf_record_auxtrace_error *error = &event->auxtrace_error;
-	u64 time = error->fmt ? error->time : 0;
+	int len = event->header.size - offsetof(struct perf_record_auxtrace_error, msg);
 	struct dtl_cpu *cpu = NULL;
 	char msg[sizeof(error->msg)];
+	u64 time;
 
+	if (len < 0) {
+		dtl->errors_elsewhere++;
+		return dtl->command->error ?
+		       dtl->command->error(dtl, NULL, 0, "A record of a fault that is cut") : 0;
+	}
+
+	time = error->fmt ? error->time : 0;
 	if (error->cpu < MAX_NR_CPUS) {
 		if (dtl__skips_cpu(dtl, error->cpu))
 			return 0;
@@ -2366,7 +2373,7 @@ static int process_auxtrace_error(struct perf_session *session, union perf_event
 		dtl->errors_elsewhere++;
 	}
 
-	scnprintf(msg, sizeof(msg), "%.*s", (int)sizeof(error->msg) - 1, error->msg);
+	scnprintf(msg, sizeof(msg), "%.*s", min(len, (int)sizeof(msg) - 1), error->msg);
 	return dtl->command->error ? dtl->command->error(dtl, cpu, time, msg) : 0;
 }
 
@@ -2772,12 +2779,12 @@ static int interval__parse(struct perf_dtl *dtl)
 		{ "ms", NSEC_PER_MSEC },
 		{ "s", NSEC_PER_SEC },
 	};
-	unsigned long number;
+	unsigned long long number;
 	char *end;
 	size_t i;
 
 	errno = 0;
-	number = strtoul(dtl->every_str, &end, 10);
+	number = strtoull(dtl->every_str, &end, 10);
 	if (errno || end == dtl->every_str || *dtl->every_str == '-')
 		number = 0;
 	for (i = 0; number && i < ARRAY_SIZE(units); i++) {
