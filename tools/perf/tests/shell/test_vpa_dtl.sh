@@ -7,6 +7,9 @@
 
 set -e
 
+# Without it there is no decoder either.
+perf check feature -q auxtrace || exit 2
+
 dir=$(mktemp -d "${TMPDIR:-/tmp}/__perf_test.vpa_dtl.XXXXXX")
 pmu=/sys/bus/event_source/devices/vpa_dtl
 failed=0
@@ -161,6 +164,41 @@ test_two_frequencies() {
 	[ "$(tr -s " \n" " " < "${dir}/got")" = " 1000 500 " ] || fail "ready times in microseconds"
 }
 
+# What perf dtl makes of the same file: numbers in each format, and a picture that ends.
+test_dtl() {
+	order=$1
+	if ! perf --list-cmds 2> /dev/null | grep -q -w dtl; then
+		echo "perf dtl [Skipped: not in this perf]"
+		return
+	fi
+
+	echo "perf dtl, ${order}-endian"
+	make_file 512000000 > "${dir}/perf.data"
+
+	perf dtl report --json -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" ||
+		fail "perf dtl report"
+	grep -q '"tb_freq_hz": 512000000, "cpus": 1, "entries": 3, "first_ns": 4877250578, "last_ns": 4877417092, ' \
+		"${dir}/got" || fail "perf dtl report: the recording"
+	# 436 + 2 * (2^32 - 1) + 3 ticks are stolen
+	grep -q '"stolen_ticks": 8589935029, ' "${dir}/got" || fail "perf dtl report: stolen time"
+
+	perf dtl timehist -x, -i - < "${dir}/perf.data" > "${dir}/all" 2> "${dir}/err" ||
+		fail "perf dtl timehist"
+	cut -d, -f1-3,9-15 "${dir}/all" > "${dir}/got"
+	cat > "${dir}/want" <<-END
+	time_ns,cpu,event,ready_to_enqueue_ns,enqueue_to_dispatch_ns,stolen_ns,processor_before,processor,preempt_reason,dispatch_reason
+	4877250578,0,dispatch,0,851,851,,0,time_slice,time_slice
+	4877409372,0,dispatch,8388607998,8388607998,16777215996,0,1,H_CEDE,decrementer_interrupt
+	4877417092,0,dispatch,3,1,4,1,65535,unknown(255),unknown(11)
+	END
+	diff "${dir}/want" "${dir}/got" || fail "perf dtl timehist"
+	grep -q '^Inconsistent: 1 entries' "${dir}/err" || fail "perf dtl timehist: no word of the waits"
+
+	perf dtl timechart -o "${dir}/got" -i - < "${dir}/perf.data" > "${dir}/all" 2>&1 ||
+		fail "perf dtl timechart"
+	tail -n 1 "${dir}/got" | grep -q '^</svg>$' || fail "perf dtl timechart: no end"
+}
+
 test_record() {
 	if [ ! -d "${pmu}" ]; then
 		echo "Recording [Skipped: no vpa_dtl PMU]"
@@ -211,6 +249,8 @@ test_decode little
 test_decode big
 test_no_frequency
 test_two_frequencies
+test_dtl little
+test_dtl big
 test_record
 
 cleanup
