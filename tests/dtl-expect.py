@@ -68,20 +68,33 @@ def near(what, got, want, by):
 
 
 def records(path):
-    """LOST_SAMPLES and AUX records, in the order of the file: (kind, cpu, time, n)."""
+    """LOST_SAMPLES, LOST and AUX records, in the order of the file: (kind, cpu, time, n).
+
+    What is lost without a time is of the CPU that ID_INDEX has for its identifier.
+    """
     data = open(path, "rb").read()
     end = "<" if data[:8] == b"PERFILE2" else ">"
     offset, size = struct.unpack_from(end + "QQ", data, 40)
     at = offset
+    index = {}
     while at + 8 <= offset + size:
         kind, _, length = struct.unpack_from(end + "IHH", data, at)
         if kind in (11, 13):
             time, = struct.unpack_from(end + "Q", data, at + length - 24)
             cpu, = struct.unpack_from(end + "I", data, at + length - 16)
+            if not time:
+                cpu = index[struct.unpack_from(end + "Q", data, at + length - 8)[0]]
             if kind == 13:
                 yield "lost", cpu, time, struct.unpack_from(end + "Q", data, at + 8)[0]
             else:
                 yield "aux", cpu, time, struct.unpack_from(end + "Q", data, at + 24)[0] & 1
+        if kind == 2:
+            yield "other", 0, 0, struct.unpack_from(end + "Q", data, at + 16)[0]
+        if kind == 69:
+            nr, = struct.unpack_from(end + "Q", data, at + 8)
+            for i in range(nr):
+                ident, _, cpu = struct.unpack_from(end + "QQQ", data, at + 16 + 32 * i)
+                index[ident] = cpu
         if kind == 71:
             length += struct.unpack_from(end + "Q", data, at + 8)[0]
         at += length
@@ -90,14 +103,15 @@ def records(path):
 def account(entries, recs):
     """Give each entry its span; the totals of CPUs that records alone tell."""
     events = [(e.time, 0, e) for e in entries]
-    events += [(time, 1, (kind, cpu, time, n)) for kind, cpu, time, n in recs]
+    events += [(time, 1, (kind, cpu, time, n)) for kind, cpu, time, n in recs if time]
     # Of equal times the entry comes first; Python's sort keeps the file's order
     events.sort(key=lambda ev: (ev[0], ev[1]))
-    state = {}
+    state = defaultdict(lambda: {
+        "last": None, "order": None, "lost": 0, "after": [], "trunc": False, "told": False,
+        "read": False, "at_read": None, "read_at": 0, "losses": [], "noroom": []})
     for _, kind, ev in events:
         cpu = ev.cpu if kind == 0 else ev[1]
-        st = state.setdefault(cpu, {"last": None, "order": None, "lost": 0, "after": [],
-                                    "trunc": False, "told": False, "read": False, "at_read": None})
+        st = state[cpu]
         if kind == 0:
             e, last = ev, st["last"]
             if last:
@@ -121,8 +135,11 @@ def account(entries, recs):
                 st["at_read"] = e if e.prev and not e.gap else None
             continue
         what, _, time, n = ev
+        since = min(st["read_at"] or time, time)
+        st["read_at"] = time
         if what == "lost":
             st["lost"] += n
+            st["losses"].append((since, time, n))
             if st["at_read"]:
                 e = st["at_read"]
                 e.gap = True
@@ -130,10 +147,16 @@ def account(entries, recs):
             st["after"].append(time)
             st["trunc"], st["told"] = False, True
         else:
+            if n:
+                st["noroom"].append((since, time, 1))
             if n and not st["told"]:
                 st["trunc"] = True
             st["told"] = False
         st["read"], st["at_read"] = True, None
+    for what, cpu, time, n in recs:
+        if what == "lost" and not time:     # Told at the end, and of no time
+            state[cpu]["lost"] += n
+            state[cpu]["losses"].append((0, math.inf, n))
     return state
 
 
@@ -152,7 +175,9 @@ class Checker:
         self.pids = {t["tid"]: t["pid"] for c in self.ledger["cpus"] for t in c["tasks"]}
         self.comms = {t["tid"]: t["comm"] for c in self.ledger["cpus"] for t in c["tasks"]}
         self.entries = [Entry(m) for m in map(ENTRY.match, open(script)) if m]
-        self.state = account(self.entries, list(records(data)))
+        recs = list(records(data))
+        self.other_lost = sum(n for kind, _, _, n in recs if kind == "other")
+        self.state = account(self.entries, [r for r in recs if r[0] != "other"])
         by_cpu = defaultdict(list)
         for e in self.entries:
             by_cpu[e.cpu].append(e)
@@ -209,6 +234,9 @@ class Checker:
         same("lost_entries", rec["lost_entries"], sum(s["lost"] for s in self.state.values()))
         same("entries_without_task", rec["entries_without_task"],
              sum(e.tid == -1 for e in entries))
+        same("truncated", rec["truncated"], sum(len(s["noroom"]) for s in self.state.values()))
+        same("other_records_lost", rec["other_records_lost"], self.other_lost)
+        same("records_out_of_order", rec["records_out_of_order"], 0)
         same("bad_entries", rec["bad_entries"], 0)
         same("missing_bytes", rec["missing_bytes"], 0)
         if not self.holes:
@@ -494,9 +522,16 @@ class Checker:
         if not self.entries:
             return
         base = rows[0]["start_ns"]
+        same("interval base", base, min([e.time for e in self.entries] +
+                                        [t for s in self.state.values() for _, t, _ in
+                                         s["losses"] + s["noroom"]]))
+        same("order of intervals", [r["start_ns"] for r in rows],
+             sorted({r["start_ns"] for r in rows}))
         for i, row in enumerate(rows):
             self.identity(f"interval {i}", row)
-            same("interval start", row["start_ns"], base + i * every)
+            same("interval start", (row["start_ns"] - base) % every, 0)
+            if not row["entries"] and not row["span_ns"] and not row["lost_entries"]:
+                fail(f"interval {i} has nothing to tell")
             same("interval entries", row["entries"],
                  sum(row["start_ns"] <= e.time < row["start_ns"] + every for e in self.entries))
             if row["span_ns"] > every * len(self.by_cpu):
@@ -513,7 +548,7 @@ class Checker:
                  3 * len(self.entries))
             # And by time: what lies before the middle of the recording
             half = len(rows) // 2
-            edge = base + half * every
+            edge = rows[half]["start_ns"]
             near(f"first half of intervals {name}", sum(r[name] for r in rows[:half]),
                  self.before(edge, idx), 3 * len(self.entries))
 
@@ -560,6 +595,14 @@ class Checker:
                 same(what, out["recording"]["entries"], len(chosen))
                 same(f"{what} stolen", out["recording"]["stolen_ticks"],
                      sum(e.stolen for e in chosen))
+                for name, key in (("lost_entries", "losses"), ("truncated", "noroom")):
+                    if option == "--time":
+                        same(f"{what} {name}", out["recording"][name],
+                             sum(n for s in self.state.values() for since, told, n in s[key]
+                                 if told >= start and since <= stop))
+                if command == "timehist" and option == "--time":
+                    same(f"{what} lost", sum(r["lost_entries"] or 0 for r in out["entries"]),
+                         out["recording"]["lost_entries"])
                 if command == "latency":
                     same(f"{what} count", sum(r["count"] for r in out["groups"]), len(chosen))
                 if command == "hist":

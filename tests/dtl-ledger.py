@@ -12,7 +12,7 @@ import struct
 import sys
 from collections import defaultdict
 
-from frames import AUXTRACE, FRAME, LOST_SAMPLES, records
+from frames import AUXTRACE, FRAME, ID_INDEX, LOST_SAMPLES, index_of, lost_cpu, records
 
 COMM, FORK = 3, 7
 ENTRY = re.compile(r"\s*\S.*?\s+(-?\d+) \[(\d+)\].*\svpa-dtl:\s*timebase: (\d+) ")
@@ -23,16 +23,18 @@ def text(raw):
 
 
 def main(path, script):
-    streams, lost, named = defaultdict(bytes), defaultdict(int), []
+    streams, lost, named, index = defaultdict(bytes), defaultdict(int), [], {}
     with open(path, "rb") as f:
         data = f.read()
     for kind, body, trace in records(data):
         # The sample id at a record's end: … time, CPU, identifier
-        time, cpu = struct.unpack_from("<QI", body, len(body) - 24) if len(body) >= 32 else (0, 0)
+        time = struct.unpack_from("<Q", body, len(body) - 24)[0] if len(body) >= 32 else 0
         if kind == AUXTRACE:
             streams[struct.unpack_from("<I", body, 40)[0]] += trace
         elif kind == LOST_SAMPLES:
-            lost[cpu] += struct.unpack_from("<Q", body, 8)[0]
+            lost[lost_cpu(body, index)] += struct.unpack_from("<Q", body, 8)[0]
+        elif kind == ID_INDEX:
+            index.update(index_of(body))
         elif kind == COMM:
             pid, tid = struct.unpack_from("<II", body, 8)
             named.append((time, tid, pid, text(body[16:])))

@@ -15,7 +15,7 @@ import sys
 
 FRAME = 48
 MAGIC = 0x56504144544C0001
-AUXTRACE, LOST_SAMPLES = 71, 13
+AUXTRACE, LOST_SAMPLES, ID_INDEX = 71, 13, 69
 
 
 def records(data):
@@ -41,9 +41,25 @@ def records(data):
         at += length
 
 
+def index_of(body):
+    """The CPU of each sample identifier that an ID_INDEX record tells."""
+    nr = struct.unpack_from("<Q", body, 8)[0]
+    return {ident: cpu for ident, _, cpu, _ in struct.iter_unpack("<QQQQ", body[16:16 + 32 * nr])}
+
+
+def lost_cpu(body, index):
+    """The CPU that a LOST_SAMPLES record is of.
+
+    The sample id at its end is pid tid, time, CPU, identifier. What perf record
+    itself writes when it ends has no time, and only the identifier is to be believed.
+    """
+    time, cpu, _, ident = struct.unpack_from("<QIIQ", body, len(body) - 24)
+    return cpu if time else index[ident]
+
+
 def streams_of(data, mode):
     """(the pieces of each CPU's stream, the entries told as lost of each CPU)"""
-    streams, lost = {}, {}
+    streams, lost, index = {}, {}, {}
     for kind, body, trace in records(data):
         if kind == AUXTRACE:
             offset = struct.unpack_from("<Q", body, 16)[0]
@@ -56,10 +72,10 @@ def streams_of(data, mode):
                 pieces.append((offset, bytearray(trace)))
             else:
                 sys.exit(f"CPU {cpu}: the stream has {end} bytes, its next buffer starts at {offset}")
+        elif kind == ID_INDEX:
+            index.update(index_of(body))
         elif kind == LOST_SAMPLES:
-            # u64 count, then the sample id: pid tid, time, id?, cpu … with the
-            # identifier last; the CPU stands 16 bytes before the record's end.
-            cpu = struct.unpack_from("<I", body, len(body) - 16)[0]
+            cpu = lost_cpu(body, index)
             lost[cpu] = lost.get(cpu, 0) + struct.unpack_from("<Q", body, 8)[0]
     return streams, lost
 

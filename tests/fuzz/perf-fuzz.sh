@@ -4,7 +4,8 @@
 # Damaged files through whole runs of perf: never a crash, a hang, or memory
 # without bound.
 #
-# usage: tests/fuzz/perf-fuzz.sh corpus         each file of corpus-perf/, as TAP
+# usage: tests/fuzz/perf-fuzz.sh corpus         each file of corpus-perf/, as TAP;
+#                                               *.pipe as a standard input
 #        tests/fuzz/perf-fuzz.sh fuzz SECONDS [SEED]
 #   PERF: the perf to run, best one with the sanitizers: lab/perf asan
 #   WRAP: a command to run it under, say "valgrind -q --error-exitcode=99"
@@ -39,19 +40,28 @@ commands=(
 	"report --stdio -i"
 	"report -D -i"
 	"inject --itrace -o /dev/null -i"
+	"dtl report --json -i"
+	"dtl latency --by function -i"
+	"dtl timehist -i"
+	"dtl interval --every 1s -i"
+	"dtl timechart -o /dev/null -i"
 )
 
 # Status of one run: 0 where perf said yes or no as it should
 run_one()
 {
-	local file=$1 command=$2 log=$3 status
+	local file=$1 command=$2 log=$3 stdin=/dev/null status
 
+	if [ "${file%.pipe}" != "$file" ]; then
+		stdin=$file
+		file=-
+	fi
 	# Messages without end are an end, too: 20 MB of them.
 	# shellcheck disable=SC2086 # words
 	(
 		ulimit -f 20000
 		exec timeout -k 5 "$ONE_TIMEOUT" $WRAP "$PERF" $command "$file" \
-			>/dev/null 2>"$log" </dev/null
+			>/dev/null 2>"$log" <"$stdin"
 	)
 	status=$?
 	case $status in
@@ -85,7 +95,7 @@ corpus()
 {
 	local nr=0 failed=0 file notes
 
-	for file in "$here"/corpus-perf/*.data; do
+	for file in "$here"/corpus-perf/*.data "$here"/corpus-perf/*.pipe; do
 		[ -e "$file" ] || continue
 		nr=$((nr + 1))
 		if notes=$(run_file "$file"); then
