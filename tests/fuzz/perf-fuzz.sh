@@ -9,6 +9,7 @@
 #        tests/fuzz/perf-fuzz.sh fuzz SECONDS [SEED]
 #   PERF: the perf to run, best one with the sanitizers: lab/perf asan
 #   WRAP: a command to run it under, say "valgrind -q --error-exitcode=99"
+#   COMMANDS: only this one of the commands below, as "script --ns -i"
 #   MODES: only these modes of dtlgen's --damage
 #   ONE_TIMEOUT: seconds for one run (20)
 #
@@ -21,6 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${PERF:=$top/build/perf/perf}"
 : "${WRAP:=}"
+: "${COMMANDS:=}"
 : "${MODES:=}"
 : "${ONE_TIMEOUT:=20}"
 out=$top/build/tests/fuzz-perf
@@ -46,6 +48,7 @@ commands=(
 	"dtl interval --every 1s -i"
 	"dtl timechart -o /dev/null -i"
 )
+[ -z "$COMMANDS" ] || commands=("$COMMANDS")
 
 # Status of one run: 0 where perf said yes or no as it should
 run_one()
@@ -99,10 +102,10 @@ corpus()
 		[ -e "$file" ] || continue
 		nr=$((nr + 1))
 		if notes=$(run_file "$file"); then
-			echo "ok $nr - $(basename "$file")"
+			echo "ok $nr - $(basename "$file")${WRAP:+, ${WRAP%% *}}"
 		else
 			failed=$((failed + 1))
-			echo "not ok $nr - $(basename "$file")"
+			echo "not ok $nr - $(basename "$file")${WRAP:+, ${WRAP%% *}}"
 			while IFS= read -r line; do
 				echo "# $line"
 			done <<<"$notes"

@@ -38,6 +38,7 @@ static void *write_numbers(void *arg)
 		while (head - READ_ONCE(page->data_tail) == size)
 			sched_yield();
 		data[head % size / sizeof(u64)] = number;
+		/* The number is there before it is announced, as in the kernel */
 		smp_store_release(&page->data_head, head + sizeof(u64));
 	}
 

@@ -204,7 +204,7 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 		opts->record_switch_events = true;
 
 	/* Tasks come from other CPUs, so what they map must be known from there */
-	tracking_evsel = evlist__add_aux_dummy(evlist, opts->target.cpu_list != NULL);
+	tracking_evsel = evlist__add_aux_dummy(evlist, !!opts->target.cpu_list);
 	if (!tracking_evsel)
 		return -ENOMEM;
 
