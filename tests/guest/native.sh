@@ -7,34 +7,38 @@
 vpa_byte() { dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=1 skip=$2 count=1 2>/dev/null | hexdump -v -e '1/1 "%u"'; }
 masks() { echo "$(vpa_byte 0 184) $(vpa_byte 1 184)"; }
 
-# What the debugfs readers see of the log is the truth where no event does.
+# snapshot NAME: the time and what is accounted up to it.
+snapshot() { cat /proc/uptime /proc/stat >"/out/$1"; }
+
+# Without an event nobody reads the log but the accounting. So what each entry
+# says is scripted: 1100 ticks.
 without() {
-	busy 3
-	sleep 0.5
-	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0 5</sys/kernel/debug/powerpc/dtl/cpu-1
-	cp /proc/stat /out/without.before
-	sleep 3
-	cp /proc/stat /out/without.after
-	dd bs=346800 count=1 <&4 >/out/without.0 2>/dev/null
-	dd bs=346800 count=1 <&5 >/out/without.1 2>/dev/null
-	exec 4<&- 5<&-
+	busy 2
+	hv script 'burst=80,interval=5000000'
+	snapshot without.before
+	hv written >/out/without.from
+	sleep 12
+	snapshot without.after
+	hv written >/out/without.to
+	hv script ''
 	not_busy
 }
-check "stolen time without events, beside debugfs" without
+check "stolen time without events" without
 
 with() { # EVENT
 	busy 3
-	perf record -q -a -e "vpa_dtl/$1/" -c 10000000 -o $1.data sh -c "
-		cp /proc/stat /out/$1.before
-		sleep 3
-		cp /proc/stat /out/$1.after"
-	rc=$?
+	start_recording "$1.data" perf record -q -a -e "vpa_dtl/$1/" -c 10000000 -o "$1.data" || return 1
+	snapshot "$1.before"
+	sleep 5
+	snapshot "$1.after"
+	control disable
 	not_busy
-	cp $1.data /out/
-	return $rc
+	stop_recording
+	# No ledger: the hypervisor writes for the accounting, too.
+	rm "/out/$1.data.before"
 }
 for event in dtl_preempt dtl_cede dtl_all; do
-	check "stolen time beside $event" with $event
+	check "stolen time beside $event" with "$event"
 done
 
 # Handed back as it was: mask, index and registration.

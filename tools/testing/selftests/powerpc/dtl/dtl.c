@@ -230,3 +230,16 @@ u64 dtl_dispatch(struct dtl_event *ev, u64 n)
 
 	return now - from;
 }
+
+bool dtl_fill(struct dtl_event *ev, u64 head)
+{
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		if (__atomic_load_n(&ev->page->aux_head, __ATOMIC_ACQUIRE) >= head)
+			return true;
+		dtl_dispatch(ev, 10);
+	}
+
+	return false;
+}

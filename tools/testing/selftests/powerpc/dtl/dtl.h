@@ -64,6 +64,13 @@ bool dtl_balanced(struct dtl_event *ev);
  */
 u64 dtl_dispatch(struct dtl_event *ev, u64 n);
 
+/*
+ * The same until the AUX area's head has come to a stream offset in bytes: where
+ * most of what the hypervisor writes comes in bursts and is lost, no number of
+ * entries fills the area. Whether it came there.
+ */
+bool dtl_fill(struct dtl_event *ev, u64 head);
+
 /* Sleep n times, whatever is logged */
 void dtl_sleep(int n);
 

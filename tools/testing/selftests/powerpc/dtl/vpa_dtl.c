@@ -39,6 +39,21 @@ static bool hypervisor_writes(void)
 	return count;
 }
 
+/* Linux KVM logs each dispatch, whatever kinds the mask asks for */
+static bool mask_is_ignored(void)
+{
+	char type[16] = "";
+
+	return !read_file("/proc/device-tree/hypervisor/compatible", type,
+			  sizeof(type) - 1, NULL) && !strcmp(type, "linux,kvm");
+}
+
+/* Where the stream of a full AUX area ends: no frame has room behind it */
+static u64 full(struct dtl_event *ev)
+{
+	return ev->page->aux_tail + ev->aux_size - DTL_FRAME + 1;
+}
+
 /* A new event of its group has the event taken off its CPU and put back */
 static void restart(struct dtl_event *ev)
 {
@@ -255,13 +270,14 @@ static int test_full(void)
 	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
 	FAIL_IF(dtl_map(&ev, 8, 1, false));
 	dtl_enable(&ev);
-	dtl_dispatch(&ev, sysconf(_SC_PAGESIZE) / DTL_FRAME + 400);
+	FAIL_IF(!dtl_fill(&ev, full(&ev)));
+	dtl_dispatch(&ev, 400);
 	dtl_read(&ev, DTL_ALL);
 	FAIL_IF(!ev.truncated);
 	entries = ev.entries;
 	/* an event that was to be disabled would be so from here on */
 	restart(&ev);
-	for (i = 0; i < 100; i++) {
+	for (i = 0; ev.entries < entries + 300 && i < 1000; i++) {
 		dtl_dispatch(&ev, 5);
 		dtl_read(&ev, DTL_ALL);
 	}
@@ -330,7 +346,8 @@ static int test_period(void)
 	FAIL_IF(!ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &too_long) || errno != EINVAL);
 	for (i = 0; i < ARRAY_SIZE(periods); i++) {
 		/* no room for a frame */
-		dtl_dispatch(&ev, ev.aux_size / DTL_FRAME + 100);
+		FAIL_IF(!dtl_fill(&ev, full(&ev)));
+		FAIL_IF(dtl_dispatch(&ev, 100) < 100);
 		FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &periods[i]));
 		FAIL_IF(dtl_dispatch(&ev, 20) < 20);
 		/* no room for a byte, of which frames alone leave some */
@@ -358,6 +375,7 @@ static int test_kinds(void)
 	u64 mask;
 
 	SKIP_IF(!hypervisor_writes());
+	SKIP_IF_MSG(mask_is_ignored(), "the hypervisor logs all kinds");
 	for (mask = 1; mask <= 7; mask++) {
 		FAIL_IF(dtl_open(&ev, cpu, mask, MS));
 		FAIL_IF(dtl_map(&ev, 8, 8, false));
@@ -384,6 +402,7 @@ static int test_counting(void)
 	u64 before;
 
 	SKIP_IF(!hypervisor_writes());
+	SKIP_IF_MSG(mask_is_ignored(), "the hypervisor logs all kinds");
 	FAIL_IF(dtl_open(&all, cpu, DTL_ALL, 0));
 	FAIL_IF(dtl_open(&same, cpu, DTL_ALL, 0));
 	FAIL_IF(dtl_open(&other, cpu, DTL_FAULT, 0));
@@ -464,10 +483,10 @@ static int test_overwrite(void)
 	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
 	FAIL_IF(dtl_map(&ev, 8, 1, true));
 	dtl_enable(&ev);
-	dtl_dispatch(&ev, 2 * ev.aux_size / DTL_FRAME);
+	FAIL_IF(!dtl_fill(&ev, 2 * ev.aux_size));
 	dtl_disable(&ev);
 	head = ev.page->aux_head;
-	FAIL_IF(head < 3 * ev.aux_size / 2 || head % DTL_FRAME);
+	FAIL_IF(head % DTL_FRAME);
 	/* from the first whole frame that is still there */
 	ev.stream = (head - ev.aux_size + DTL_FRAME - 1) / DTL_FRAME * DTL_FRAME;
 	for (; ev.stream < head; ev.stream++) {
