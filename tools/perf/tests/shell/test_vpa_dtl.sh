@@ -67,7 +67,7 @@ header() {
 	put 64 4489169655 "$1" 0 0 0 0
 }
 
-# start_file FRAMES: a perf.data stream of one CPU, as written to a pipe, up to the frames
+# start_file: a perf.data stream of one CPU, as written to a pipe, up to the AUX area data
 start_file() {
 	# struct perf_pipe_file_header
 	put 64 0x32454c4946524550 16
@@ -91,17 +91,21 @@ start_file() {
 	put 16 0 24
 	put 32 7 0
 	put 64 8
+}
 
+# data BYTES OFFSET: what comes before so much of the AUX area data
+data() {
 	# PERF_RECORD_AUXTRACE: size, offset, reference, idx, tid, cpu, reserved
 	put 32 71
 	put 16 0 48
-	put 64 $(($1 * 48)) 0 0
+	put 64 "$1" "$2" 0
 	put 32 0 4294967295 0 0
 }
 
 # make_file FREQUENCY
 make_file() {
-	start_file 4
+	start_file
+	data 192 0
 	header "$1"
 	entry 7 4 0 436 0 0 6986321951 0xc00000000000b430 0x8000000000001033
 	entry 3 2 1 4294967295 4294967295 4294967295 6986403254 0x10000000 0x800000000280f033
@@ -153,7 +157,8 @@ test_two_frequencies() {
 	order=little
 	echo "Two frequencies"
 	{
-		start_file 4
+		start_file
+		data 192 0
 		header 1000000000
 		entry 7 4 0 0 1000000 0 6986321951 0xc00000000000b430 0x8000000000001033
 		header 2000000000
@@ -162,6 +167,25 @@ test_two_frequencies() {
 	perf script -F ins_lat -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" ||
 		fail "perf script"
 	[ "$(tr -s " \n" " " < "${dir}/got")" = " 1000 500 " ] || fail "ready times in microseconds"
+}
+
+# A frame that is dumped in the second of its two records, and what is no whole frame.
+test_dump() {
+	order=little
+	echo "A frame in two records"
+	entry 7 4 0 436 0 0 6986321951 0xc00000000000b430 0x8000000000001033 > "${dir}/frame"
+	{
+		start_file
+		data 72 0
+		header 512000000
+		head -c 24 "${dir}/frame"
+		data 27 72
+		tail -c 24 "${dir}/frame"
+		printf odd
+	} > "${dir}/perf.data"
+	perf report -D -i - < "${dir}/perf.data" > "${dir}/got" 2> "${dir}/err" || true
+	grep -q -e '-00000018:  dispatch_reason:time_slice' "${dir}/got" || fail "its position"
+	grep -q 'stream offset 0x60: 3 bytes: ' "${dir}/got" || fail "the end of the stream"
 }
 
 # What perf dtl makes of the same file: numbers in each format, and a picture that ends.
@@ -249,6 +273,7 @@ test_decode little
 test_decode big
 test_no_frequency
 test_two_frequencies
+test_dump
 test_dtl little
 test_dtl big
 test_record
