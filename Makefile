@@ -60,7 +60,7 @@ series: setup	## the patches with cover letters: build/series/ (BASE=)
 refresh:	## take edits in build/src/… back into patches/ and the overlay (BASE=)
 	@lab/refresh
 
-soak:		## all scenarios under a debug kernel, ten minutes of all at once; native accounting; nested KVM
+soak:		## all scenarios under a debug kernel with KASAN, ten minutes of all at once; native accounting; nested KVM
 	@tests/check build soak native kvm
 
 bench: perf kernel qemu guest	## the benchmarks: instructions, memory, what is kept at which rate
