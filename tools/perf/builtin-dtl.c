@@ -2219,8 +2219,9 @@ static int dtl__lose(struct perf_dtl *dtl, struct dtl_cpu *cpu, u64 time, u64 nr
 
 /*
  * The number that perf record reads of each event when it ends is of entries that
- * no record could tell. The record of it says by its identifier alone which CPU
- * it is of. It comes before events that are older, and is told after all.
+ * no record could tell. The record of it says by its identifier which CPU it is
+ * of; an older perf wrote 0 for the CPU. It comes before events that are older,
+ * and is told after all.
  */
 static int dtl__lose_at_end(struct perf_dtl *dtl, u64 id, u64 nr)
 {
