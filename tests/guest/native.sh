@@ -34,8 +34,10 @@ with() { # EVENT
 	control disable
 	not_busy
 	stop_recording
+	rc=$?
 	# No ledger: the hypervisor writes for the accounting, too.
 	rm "/out/$1.data.before"
+	return $rc
 }
 for event in dtl_preempt dtl_cede dtl_all; do
 	check "stolen time beside $event" with "$event"
