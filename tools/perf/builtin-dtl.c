@@ -22,6 +22,7 @@
 #include <linux/time64.h>
 #include <linux/unaligned.h>
 #include <linux/zalloc.h>
+#include <perf/cpumap.h>
 #include <subcmd/pager.h>
 #include <subcmd/parse-options.h>
 
@@ -2588,9 +2589,6 @@ static int dtl__check_options(struct perf_dtl *dtl)
 {
 	struct perf_session *session = dtl->session;
 
-	if (dtl->cpu_list && perf_session__cpu_bitmap(session, dtl->cpu_list, dtl->cpu_bitmap))
-		return -EINVAL;
-
 	if (dtl->time_str &&
 	    perf_time__parse_for_ranges(dtl->time_str, session, &dtl->ranges, &dtl->range_size,
 					&dtl->range_num))
@@ -2748,6 +2746,28 @@ static int parse_reasons(struct perf_dtl *dtl)
 	return err;
 }
 
+/* By the list alone: in a pipe it is not known yet how many CPUs there are. */
+static int parse_cpus(struct perf_dtl *dtl)
+{
+	struct perf_cpu_map *map = perf_cpu_map__new(dtl->cpu_list);
+	struct perf_cpu cpu;
+	int i, err = 0;
+
+	/* What is no list, or an empty one, has the CPU -1 */
+	perf_cpu_map__for_each_cpu(cpu, i, map) {
+		if (cpu.cpu < 0 || cpu.cpu >= MAX_NR_CPUS) {
+			pr_err("--cpu is a list of CPUs below %d, such as 0,2-4, not %s\n",
+			       MAX_NR_CPUS, dtl->cpu_list);
+			err = -EINVAL;
+			break;
+		}
+		__set_bit(cpu.cpu, dtl->cpu_bitmap);
+	}
+
+	perf_cpu_map__put(map);
+	return err;
+}
+
 static int latency__parse(struct perf_dtl *dtl)
 {
 	size_t i;
@@ -2821,7 +2841,9 @@ static int dtl__parse(struct perf_dtl *dtl, bool csv)
 		pr_err("A summary and the entries are two tables, and -x shows one\n");
 		return -EINVAL;
 	}
-	if (dtl->reason_list)
+	if (dtl->cpu_list)
+		err = parse_cpus(dtl);
+	if (!err && dtl->reason_list)
 		err = parse_reasons(dtl);
 	if (!err && dtl->command->parse)
 		err = dtl->command->parse(dtl);
