@@ -679,7 +679,9 @@ static void dtl__print_notes(struct perf_dtl *dtl)
 			"the file is damaged" :
 			dtl->cpu_list || dtl->time_str || dtl->reason_list ||
 			symbol_conf.comm_list_str || symbol_conf.pid_list_str ?
-			"none is selected" : "no virtual processor was dispatched anew");
+			"none is selected" : t.lost || dtl->truncated || dtl->bad_entries ?
+			"what was logged is lost or left out" :
+			"no virtual processor was dispatched anew");
 }
 
 static void dtl__begin_output(struct perf_dtl *dtl)
