@@ -2493,14 +2493,17 @@ static int process_entry(struct perf_dtl *dtl, const struct perf_sample *sample,
 	tb_freq = get_unaligned_be32(sample->raw_data + POWERPC_VPADTL_FRAME_SIZE);
 	if (!dtl->tb_freq)
 		dtl->tb_freq = tb_freq;
-	if (!tb_freq || tb_freq != dtl->tb_freq) {
-		dtl->bad_entries++;
-		return 0;
-	}
 
 	cpu = dtl__cpu(dtl, sample->cpu);
 	if (!cpu)
 		return -ENOMEM;
+
+	if (!tb_freq || tb_freq != dtl->tb_freq) {
+		dtl->bad_entries++;
+		/* Of its waits the time before it tells nothing */
+		dtl_cpu__add_gap(cpu, sample->time, sample->time);
+		return 0;
+	}
 
 	range = dtl__range(dtl, sample->time);
 	if (range >= 0 && !dtl->base)
