@@ -1957,8 +1957,8 @@ static int interval__lost(struct perf_dtl *dtl, struct dtl_cpu *cpu __maybe_unus
 {
 	struct dtl_interval *interval;
 
-	/* What is told at the end is in the last that there is */
-	if (!time && dtl->nr_intervals)
+	/* What is told at the end, or after --time, is in the last that there is */
+	if ((!time || dtl__range(dtl, time) < 0) && dtl->nr_intervals)
 		interval = &dtl->intervals[dtl->nr_intervals - 1];
 	else
 		interval = dtl__interval(dtl, time ?: dtl->base);
