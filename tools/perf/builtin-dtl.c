@@ -2829,6 +2829,12 @@ static int dtl__parse(struct perf_dtl *dtl, bool csv)
 {
 	int err = 0;
 
+	/* The defaults, also where an option was taken back, as by --no-by */
+	dtl->by_str = dtl->by_str ?: "task";
+	dtl->sort_str = dtl->sort_str ?: "total";
+	dtl->every_str = dtl->every_str ?: "100ms";
+	dtl->output_name = dtl->output_name ?: "output.svg";
+
 	if (dtl->json && csv) {
 		pr_err("Either -x or --json\n");
 		return -EINVAL;
@@ -2900,10 +2906,6 @@ static int cmd_dtl_record(int argc, const char **argv)
 }
 
 static struct perf_dtl perf_dtl = {
-	.by_str		= "task",
-	.sort_str	= "total",
-	.every_str	= "100ms",
-	.output_name	= "output.svg",
 	/* Not that of a struct dtl_cpu that has no thread yet */
 	.thread_gen	= 1,
 };
