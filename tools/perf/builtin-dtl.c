@@ -2942,10 +2942,10 @@ static const struct option output_options[] = {
 
 static const struct option latency_options[] = {
 	OPT_STRING(0, "by", &perf_dtl.by_str, "key",
-		   "one line each cpu, task (default), function, reason or processor"),
+		   "one group each cpu, task (default), function, reason or processor"),
 	OPT_STRING('s', "sort", &perf_dtl.sort_str, "key",
 		   "sort by total (default), count, avg, p50, p95, p99 or max of the stolen time"),
-	OPT_UINTEGER('l', "limit", &perf_dtl.limit, "show only so many lines"),
+	OPT_UINTEGER('l', "limit", &perf_dtl.limit, "show only so many groups"),
 	OPT_PARENT(output_options)
 };
 
