@@ -90,7 +90,7 @@ static int test__mmap_push(struct test_suite *test __maybe_unused, int subtest _
 
 	TEST_ASSERT_EQUAL("nothing is left", rc, 1);
 	pr_debug("%llu numbers were not the next\n", (unsigned long long)numbers.wrong);
-	TEST_ASSERT_EQUAL("each number once", numbers.wrong, 0);
+	TEST_ASSERT_VAL("each number once", !numbers.wrong);
 
 	return TEST_OK;
 }
