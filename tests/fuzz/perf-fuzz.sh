@@ -9,7 +9,7 @@
 #        tests/fuzz/perf-fuzz.sh fuzz SECONDS [SEED]
 #   PERF: the perf to run, best one with the sanitizers: lab/perf asan
 #   WRAP: a command to run it under, say "valgrind -q --error-exitcode=99"
-#   COMMANDS: only this one of the commands below, as "script --ns -i"
+#   COMMAND: only this one of the commands below, as "script --ns -i"
 #   MODES: only these modes of dtlgen's --damage
 #   ONE_TIMEOUT: seconds for one run (20)
 #
@@ -22,7 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 : "${PERF:=$top/build/perf/perf}"
 : "${WRAP:=}"
-: "${COMMANDS:=}"
+: "${COMMAND:=}"
 : "${MODES:=}"
 : "${ONE_TIMEOUT:=20}"
 out=$top/build/tests/fuzz-perf
@@ -48,7 +48,7 @@ commands=(
 	"dtl interval --every 1s -i"
 	"dtl timechart -o /dev/null -i"
 )
-[ -z "$COMMANDS" ] || commands=("$COMMANDS")
+[ -z "$COMMAND" ] || commands=("$COMMAND")
 
 # Status of one run: 0 where perf said yes or no as it should
 run_one()

@@ -7,8 +7,8 @@
 # BRINGS=selftests
 . /root/lib-guest.sh
 
-# The log's index of each processor: where it ended, as an event
-# starts it from 0 and KVM writes no more once the log is given back.
+# The log's index of each processor: where it ended, as an event starts it from 0
+# and KVM writes no more once the log is given back.
 indices() {
 	echo "$(log_index 0) $(log_index 1) $(log_index 2)"
 }

@@ -64,8 +64,7 @@ static int powerpc_vpadtl_info_fill(struct auxtrace_record *itr, struct perf_ses
 	auxtrace_info->priv[POWERPC_VPADTL_PMU_TYPE] = dtlr->pmu->type;
 
 	/* A driver without these starts each stream with them, but leaves gaps in it */
-	if (dtlr->contiguous &&
-	    perf_pmu__scan_file(dtlr->pmu, "caps/boot_tb", "%llu", &boot_tb) == 1 &&
+	if (perf_pmu__scan_file(dtlr->pmu, "caps/boot_tb", "%llu", &boot_tb) == 1 &&
 	    perf_pmu__scan_file(dtlr->pmu, "caps/tb_freq", "%llu", &tb_freq) == 1) {
 		auxtrace_info->priv[POWERPC_VPADTL_BOOT_TB] = boot_tb;
 		auxtrace_info->priv[POWERPC_VPADTL_TB_FREQ] = tb_freq;
