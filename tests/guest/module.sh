@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The driver as a module: taken out while it is idle, not while it is in use.
 # CONFIG=debug
+# BRINGS=selftests
 . /root/lib-guest.sh
 
 MODULE=/lib/modules/vpa-dtl.ko
@@ -57,5 +58,7 @@ after_a_kill() {
 	rmmod vpa_dtl && insmod $MODULE
 }
 check "taken out after its user was killed" after_a_kill
+kselftest
+check "kselftest vpa_dtl skips nothing" [ "$(grep -c '^skip: ' vpa_dtl.log)" = 0 ]
 check "the kernel said nothing it should not" quiet_kernel
 done_testing

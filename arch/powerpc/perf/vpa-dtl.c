@@ -234,12 +234,6 @@ static void *vpa_dtl_setup_aux(struct perf_event *event, void **pages,
 	aux->size = (unsigned long)nr_pages << PAGE_SHIFT;
 	aux->overwrite = overwrite;
 
-	/*
-	 * An area can outlive its event, where another event writes its records
-	 * to the same buffer; free_aux() must still be there then.
-	 */
-	__module_get(THIS_MODULE);
-
 	return aux;
 
 err:
@@ -253,7 +247,6 @@ static void vpa_dtl_free_aux(void *data)
 
 	vunmap(aux->base);
 	kfree(aux);
-	module_put(THIS_MODULE);
 }
 
 /* Where entries go: the end of an AUX area's stream */

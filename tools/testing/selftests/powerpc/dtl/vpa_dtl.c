@@ -54,18 +54,25 @@ static u64 full(struct dtl_event *ev)
 	return ev->page->aux_tail + ev->aux_size - DTL_FRAME + 1;
 }
 
-/* A new event of its group has the event taken off its CPU and put back */
-static void restart(struct dtl_event *ev)
+/* An event that has nothing to say, of a group or alone (-1) */
+static int open_dummy(int group)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
 		.size		= sizeof(attr),
 		.config		= PERF_COUNT_SW_DUMMY,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, ev->fd, 0);
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, group, 0);
 
 	FAIL_IF_EXIT(fd < 0);
-	close(fd);
+
+	return fd;
+}
+
+/* A new event of its group has the event taken off its CPU and put back */
+static void restart(struct dtl_event *ev)
+{
+	close(open_dummy(ev->fd));
 }
 
 /* Every refusal is one errno */
@@ -624,6 +631,43 @@ static int test_unmap(void)
 	return 0;
 }
 
+/* How often the driver is held as a module; 0 where it is built in */
+static unsigned long holders(void)
+{
+	unsigned long n;
+
+	return read_ulong("/sys/module/vpa_dtl/refcnt", &n, 10) ? 0 : n;
+}
+
+/*
+ * Another event has its records in the same areas and maps them: they are there
+ * after the event that they are of, and the driver, which frees one, is as well.
+ */
+static int test_outlived(void)
+{
+	bool module = !access("/sys/module/vpa_dtl/refcnt", F_OK);
+	unsigned long idle = holders();
+	struct dtl_event ev, other;
+
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL, MS));
+	FAIL_IF(dtl_map(&ev, 1, 1, false));
+	memset(&other, 0, sizeof(other));
+	other.fd = open_dummy(-1);
+	FAIL_IF(ioctl(other.fd, PERF_EVENT_IOC_SET_OUTPUT, ev.fd));
+	FAIL_IF(dtl_map(&other, 1, 1, false));
+	dtl_enable(&ev);
+	dtl_dispatch(&ev, 5);
+	dtl_close(&ev);
+
+	FAIL_IF(module && holders() != idle + 1);
+	dtl_read_aux(&other, DTL_ALL);
+	FAIL_IF(other.headers != 1);
+	dtl_close(&other);
+	FAIL_IF(holders() != idle);
+
+	return 0;
+}
+
 static int run(int (*test)(void), const char *name)
 {
 	test_harness_set_timeout(300);
@@ -663,6 +707,7 @@ int main(void)
 	rc |= run(test_owner, "vpa_dtl_owner");
 	rc |= run(test_hostile_tail, "vpa_dtl_hostile_tail");
 	rc |= run(test_unmap, "vpa_dtl_unmap");
+	rc |= run(test_outlived, "vpa_dtl_outlived");
 
 	return rc;
 }
