@@ -36,7 +36,7 @@
 struct powerpc_vpadtl_recording {
 	struct auxtrace_record	itr;
 	struct perf_pmu		*pmu;
-	struct evlist		*evlist;
+	struct evsel		*evsel;		/* the only one of @pmu, after the options */
 	bool			contiguous;	/* frames are at multiples of their size */
 };
 
@@ -174,8 +174,6 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 	struct evsel *evsel, *dtl_evsel = NULL, *tracking_evsel;
 	int err;
 
-	dtlr->evlist = evlist;
-
 	evlist__for_each_entry(evlist, evsel) {
 		if (evsel->core.attr.type != dtlr->pmu->type)
 			continue;
@@ -194,6 +192,8 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 		err = powerpc_vpadtl_setup_evsel(dtl_evsel, opts);
 	if (err)
 		return err;
+
+	dtlr->evsel = dtl_evsel;
 
 	/* The AUX area is mapped through the first event */
 	evlist__to_front(evlist, dtl_evsel);
@@ -231,32 +231,20 @@ static int powerpc_vpadtl_parse_snapshot_options(struct auxtrace_record *itr __m
 	return 0;
 }
 
-static struct evsel *powerpc_vpadtl_evsel(struct powerpc_vpadtl_recording *dtlr)
-{
-	struct evsel *evsel;
-
-	evlist__for_each_entry(dtlr->evlist, evsel) {
-		if (evsel->core.attr.type == dtlr->pmu->type)
-			return evsel;
-	}
-
-	return NULL;
-}
-
 static int powerpc_vpadtl_snapshot_start(struct auxtrace_record *itr)
 {
-	struct evsel *evsel = powerpc_vpadtl_evsel(container_of(itr,
-					struct powerpc_vpadtl_recording, itr));
+	struct powerpc_vpadtl_recording *dtlr =
+			container_of(itr, struct powerpc_vpadtl_recording, itr);
 
-	return evsel ? evsel__disable(evsel) : -EINVAL;
+	return dtlr->evsel ? evsel__disable(dtlr->evsel) : -EINVAL;
 }
 
 static int powerpc_vpadtl_snapshot_finish(struct auxtrace_record *itr)
 {
-	struct evsel *evsel = powerpc_vpadtl_evsel(container_of(itr,
-					struct powerpc_vpadtl_recording, itr));
+	struct powerpc_vpadtl_recording *dtlr =
+			container_of(itr, struct powerpc_vpadtl_recording, itr);
 
-	return evsel ? evsel__enable(evsel) : -EINVAL;
+	return dtlr->evsel ? evsel__enable(dtlr->evsel) : -EINVAL;
 }
 
 /*
