@@ -2710,6 +2710,24 @@ out_delete:
 
 /* From here on: options */
 
+static void print_reasons(const char *(*name_of)(u8 code, char *buf))
+{
+	char buf[POWERPC_VPADTL_REASON_MAX], buf2[POWERPC_VPADTL_REASON_MAX];
+	int code, first;
+
+	for (code = 0; code < NR_REASONS; code++) {
+		const char *name = name_of(code, buf);
+
+		if (strstarts(name, "unknown("))
+			continue;
+		/* PAPR has two codes of one name */
+		for (first = 0; strcmp(name, name_of(first, buf2)); first++)
+			;
+		if (first == code)
+			pr_err(" %s", name);
+	}
+}
+
 static int parse_reasons(struct perf_dtl *dtl)
 {
 	char *list = strdup(dtl->reason_list), *tok, *tmp;
@@ -2735,14 +2753,11 @@ static int parse_reasons(struct perf_dtl *dtl)
 		if (found)
 			continue;
 
-		pr_err("No reason is called %s. Those that are:", tok);
-		for (code = 0; code < NR_REASONS; code++) {
-			if (!strstarts(powerpc_vpadtl__preempt_reason(code, buf), "unknown("))
-				pr_err(" %s", powerpc_vpadtl__preempt_reason(code, buf));
-			if (!strstarts(powerpc_vpadtl__dispatch_reason(code, buf), "unknown("))
-				pr_err(" %s", powerpc_vpadtl__dispatch_reason(code, buf));
-		}
-		pr_err(" unknown(CODE)\n");
+		pr_err("No reason is called %s. A virtual processor stops for:", tok);
+		print_reasons(powerpc_vpadtl__preempt_reason);
+		pr_err("; is dispatched for:");
+		print_reasons(powerpc_vpadtl__dispatch_reason);
+		pr_err("; each of both can be unknown(CODE)\n");
 		err = -EINVAL;
 		break;
 	}
