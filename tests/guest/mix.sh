@@ -7,7 +7,7 @@
 # however slow that is.
 # SMP=4
 # MEM=2G
-# TIMEOUT=1800
+# TIMEOUT=3600
 # CONFIG=debug
 . /root/lib-guest.sh
 
