@@ -112,8 +112,14 @@ SCRIPTS='burst=85,interval=20000000 burst=200,interval=50000000 burst=7,interval
 # A recorder that others cannot touch: the ledger balances to the entry.
 steady() {
 	rm -f free
+	# What a recorder that is killed has read is judged by numbers, which only
+	# scripted entries have.
 	# shellcheck disable=SC2086
-	choose '' reasons=kinds,interval=1000000 $SCRIPTS
+	set -- "${1:-}" reasons=kinds,interval=1000000 $SCRIPTS
+	[ "$1" = killed ] || set -- "$@" ''
+	how=$1
+	shift
+	choose "$@"
 	rm -f ctl ack
 	mkfifo ctl ack
 	hv script "$script"
@@ -132,7 +138,7 @@ steady() {
 		nap
 		i=$((i + 1))
 	done
-	if [ "$1" = killed ]; then
+	if [ "$how" = killed ]; then
 		touch free
 		kill -9 $recorder
 		wait $recorder
