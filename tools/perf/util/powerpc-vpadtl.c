@@ -280,41 +280,35 @@ static u64 vpadtl__data_end(const struct perf_session *session)
 /*
  * A file that is mapped whole would stay in memory as far as it has been read:
  * let go of pages, now and then. Whoever needs one again gets it from the file.
- * That is not so for pages with records that have been swapped in place, which
- * thus have to stay.
+ * That is not so of records that were swapped in place, which only a small file's
+ * are: perf maps others of the other byte order in pieces.
  */
 static void vpadtl__let_go(struct powerpc_vpadtl *vpa, u64 offset, u64 size)
 {
 	struct perf_session *session = vpa->session;
 	u64 data_end = vpadtl__data_end(session), start, end;
 
-	if (!session->one_mmap || !size || offset > data_end)
+	if (!session->one_mmap || session->header.needs_swap || !size || offset > data_end)
 		return;
 
 	start = offset - session->one_mmap_offset;
 	end = start + min(size, data_end - offset);
 
-	if (session->header.needs_swap) {
-		start = round_up(start, page_size);
-		end = round_down(end, page_size);
-	} else {
-		vpa->read_start = min(vpa->read_start, start);
-		vpa->read_end = max(vpa->read_end, end);
-		vpa->read_size += end - start;
-		if (vpa->read_size < VPADTL_READ_MAX)
-			return;
+	vpa->read_start = min(vpa->read_start, start);
+	vpa->read_end = max(vpa->read_end, end);
+	vpa->read_size += end - start;
+	if (vpa->read_size < VPADTL_READ_MAX)
+		return;
 
-		/* To read a page maps others around it, also those let go of before */
-		start = round_down(min(vpa->let_go_start, vpa->read_start), page_size);
-		end = vpa->read_end;
-		vpa->let_go_start = vpa->read_start;
-		vpa->read_start = ~0ULL;
-		vpa->read_end = 0;
-		vpa->read_size = 0;
-	}
+	/* To read a page maps others around it, also those let go of before */
+	start = round_down(min(vpa->let_go_start, vpa->read_start), page_size);
+	end = vpa->read_end;
+	vpa->let_go_start = vpa->read_start;
+	vpa->read_start = ~0ULL;
+	vpa->read_end = 0;
+	vpa->read_size = 0;
 
-	if (start < end)
-		madvise(session->one_mmap_addr + start, end - start, MADV_DONTNEED);
+	madvise(session->one_mmap_addr + start, end - start, MADV_DONTNEED);
 }
 
 /*
@@ -330,10 +324,7 @@ static void vpadtl__pass(struct powerpc_vpadtl *vpa, u64 data_offset, u64 size)
 
 static void vpadtl__free_buffer(struct powerpc_vpadtl *vpa, struct auxtrace_buffer *buffer)
 {
-	/* No record was swapped in place in what perf has seen to be data */
-	if (!vpa->session->header.needs_swap ||
-	    (!vpa->index_is_bad && (u64)buffer->data_offset <= vpa->passed.offset))
-		vpadtl__let_go(vpa, buffer->data_offset, buffer->size);
+	vpadtl__let_go(vpa, buffer->data_offset, buffer->size);
 	list_del_init(&buffer->list);
 	auxtrace_buffer__free(buffer);
 }
@@ -667,8 +658,7 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 			vpa->indexed[vpa->nr_indexed++] = offset;
 			start = offset;
 			/* It was the mapped file that was looked at */
-			if (!session->header.needs_swap)
-				vpadtl__let_go(vpa, offset, event->auxtrace.size);
+			vpadtl__let_go(vpa, offset, event->auxtrace.size);
 		}
 	}
 
