@@ -111,6 +111,33 @@ static void wrong_aux_cpu(struct victim *v)
 		put(v, at + 40, cpus[below(v, 5)], 4);
 }
 
+/* A record becomes that of another CPU, or of another's queue: of 0 and 1, say. */
+static void other_cpu(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 40, get(v, at + 40, 4) ^ 1, 4);
+}
+
+static void other_idx(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 32, get(v, at + 32, 4) ^ 1, 4);
+}
+
+/* The size of all records and their data, in the file's header */
+static void wrong_data_size(struct victim *v)
+{
+	const u64 sizes[] = {
+		-1ULL, -200ULL, -v->w->data_offset + 8, 1ULL << 63, v->w->data_size + 1, 1,
+	};
+
+	put(v, 48, sizes[below(v, ARRAY_SIZE(sizes))], 8);
+}
+
 static void wrong_aux_idx(struct victim *v)
 {
 	static const u32 idx[] = { -1U, 0x7fffffff, 4096, 1000000 };
@@ -216,6 +243,9 @@ static const struct {
 	{ "aux-offset", wrong_aux_offset, "the stream offset in an AUXTRACE record" },
 	{ "aux-cpu", wrong_aux_cpu, "the CPU in an AUXTRACE record" },
 	{ "aux-idx", wrong_aux_idx, "the queue in an AUXTRACE record" },
+	{ "other-cpu", other_cpu, "an AUXTRACE record is of another CPU" },
+	{ "other-idx", other_idx, "an AUXTRACE record is of another's queue" },
+	{ "data-size", wrong_data_size, "the size of all records in the file's header" },
 	{ "frame-header", frame_header, "an entry gets timebase 0, as a header has" },
 	{ "frame-zero", frame_zero, "an entry is all zeros" },
 	{ "info-short", info_short, "AUXTRACE_INFO is shorter than its contents" },

@@ -49,6 +49,7 @@ static const struct opt {
 	{ "tasks", NUMBER32, SPEC(tasks), NULL },
 	{ "places", NUMBER32, SPEC(places), NULL },
 	{ "switch-every", NUMBER32, SPEC(switch_every), NULL },
+	{ "exit-every", NUMBER32, SPEC(exit_every), NULL },
 	{ "sample-every", NUMBER32, SPEC(sample_every), NULL },
 	{ "lose-every", NUMBER32, SPEC(lose_every), NULL },
 	{ "lose-by", WORD, SPEC(lose), lose_words },
@@ -108,6 +109,7 @@ static void help(FILE *f)
 "  --tasks N            of each CPU, with swapper (4)\n"
 "  --places N           addresses at which one is stopped, of tasks and kernel (64)\n"
 "  --switch-every N     an entry in N follows a context switch (0: no records)\n"
+"  --exit-every N       after an entry in N the task exits, and runs on until a switch\n"
 "  --sample-every N     an entry in N is followed by a cpu-clock sample\n"
 "  --lose-every N       an entry in N is followed by a loss\n"
 "  --lose-by overwritten|noroom|both\n"

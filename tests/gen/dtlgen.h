@@ -53,6 +53,7 @@ enum lose { LOSE_OVERWRITTEN, LOSE_NOROOM, LOSE_BOTH };
  * @tasks: tasks of each CPU, swapper included
  * @places: addresses at which a task or the kernel can be stopped
  * @switch_every: an entry in so many follows a context switch (0: no records)
+ * @exit_every: after an entry in so many the task exits, and runs on
  * @sample_every: an entry in so many is followed by a sample of another event
  * @lose_every: an entry in so many is followed by a loss (0: none)
  * @lose: what the losses are due to
@@ -87,6 +88,7 @@ struct spec {
 	u32 tasks;
 	u32 places;
 	u32 switch_every;
+	u32 exit_every;
 	u32 sample_every;
 	u32 lose_every;
 	enum lose lose;
@@ -109,6 +111,7 @@ enum item_kind {
 	ITEM_COMM,
 	ITEM_SWITCH_OUT,
 	ITEM_SWITCH_IN,
+	ITEM_EXIT,
 	ITEM_SAMPLE,
 	ITEM_LOST,
 };

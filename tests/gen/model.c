@@ -384,6 +384,8 @@ static void make_step(struct cpu_state *c)
 	make_entry(c);
 	c->done++;
 	c->left--;
+	if (c->task > 0 && chance(&c->rng, s->exit_every))
+		put(c, ITEM_EXIT, 10);
 	if (chance(&c->rng, s->sample_every)) {
 		struct item *it = put(c, ITEM_SAMPLE, 8);
 

@@ -12,6 +12,7 @@
 
 enum {
 	RECORD_COMM = 3,
+	RECORD_EXIT = 4,
 	RECORD_FORK = 7,
 	RECORD_SAMPLE = 9,
 	RECORD_MMAP2 = 10,
@@ -243,10 +244,11 @@ static void put_comm(struct buf *b, const struct spec *s, u32 cpu, int task,
 	end_record(b, at);
 }
 
-static void put_fork(struct buf *b, const struct spec *s, u32 cpu, int task,
+/* RECORD_FORK or RECORD_EXIT */
+static void put_task(struct buf *b, const struct spec *s, u32 type, u32 cpu, int task,
 		     u64 time)
 {
-	size_t at = begin_record(b, RECORD_FORK, 0);
+	size_t at = begin_record(b, type, 0);
 	int pid = task_pid(cpu, task), tid = task_tid(cpu, task);
 
 	put32(b, pid);
@@ -468,7 +470,10 @@ static void add_item(struct writer *wr, u32 cpu, const struct item *it,
 		add_frame(wr, c, it);
 		break;
 	case ITEM_FORK:
-		put_fork(b, s, cpu, it->task, it->time);
+		put_task(b, s, RECORD_FORK, cpu, it->task, it->time);
+		break;
+	case ITEM_EXIT:
+		put_task(b, s, RECORD_EXIT, cpu, it->task, it->time);
 		break;
 	case ITEM_COMM:
 		put_comm(b, s, cpu, it->task, it->task, it->time);

@@ -70,6 +70,26 @@ debugfs_refuses() {
 check "an open debugfs reader refuses a recorder" debugfs_refuses
 check "recording works after both" record_briefly
 
+switched_files() {
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 --switch-output=1s -o switched sleep 3 || return 1
+	set -- switched.*
+	[ $# -gt 2 ] || { echo "$# files"; return 1; }
+	for f; do
+		perf script -i $f >/dev/null 2>err && ! grep . err || return 1
+	done
+}
+check "files that were switched are sound" switched_files
+refused_with() { # WORDS COMMAND...
+	words=$1
+	shift
+	"$@" 2>err && { echo "not refused"; return 1; }
+	cat err
+	grep -q "$words" err
+}
+check "--aio is refused" refused_with "not available in AUX" $REC --aio -o x.data true
+check "an event that does not lead its group is refused" refused_with "first event of a group" \
+	perf record -a -e '{cpu-clock,vpa_dtl/dtl_all/}' -o x.data true
+
 # Every kind in turn; the host looks which of them each event logged.
 for event in dtl_cede dtl_preempt dtl_fault dtl_all; do
 	hv script 'reasons=kinds,interval=500000'

@@ -46,6 +46,7 @@
 #include "util/header.h"
 #include "util/machine.h"
 #include "util/map.h"
+#include "util/powerpc-vpadtl.h"
 #include "util/powerpc-vpadtl-decoder/powerpc-vpadtl-decoder.h"
 #include "util/session.h"
 #include "util/symbol.h"
@@ -58,7 +59,7 @@
 #define NR_WORST	10
 #define NR_TOP_TASKS	5
 
-/* Of perf dtl interval: 56 MB, and lines of some hundred megabytes */
+/* Of perf dtl interval: 48 MiB, and lines of some hundred megabytes */
 #define MAX_INTERVALS	BIT(20)
 
 /* Gaps of a CPU that are known before the entries around them come */
@@ -571,6 +572,11 @@ static const struct dtl_column by_column = { "by", NULL, DTL_STRING, 0 };
 static const struct dtl_column every_column = { "every_ns", NULL, DTL_DURATION, 0 };
 static const struct dtl_column omitted_column = { "groups_omitted", NULL, DTL_NUMBER, 0 };
 
+static bool dtl__is_cut(const struct perf_dtl *dtl)
+{
+	return dtl->missing_bytes || dtl->session->data_cut;
+}
+
 static const struct dtl_column recording_columns[] = {
 	{ "tb_freq_hz", NULL, DTL_NUMBER, 0 },
 	{ "cpus", NULL, DTL_NUMBER, 0 },
@@ -609,7 +615,8 @@ static void dtl__print_recording(struct perf_dtl *dtl)
 	values[i++] = dtl_num(t.gaps);
 	values[i++] = dtl_num(dtl->truncated);
 	values[i++] = dtl_num(t.errors);
-	values[i++] = dtl_num(dtl->missing_bytes);
+	values[i++] = dtl->missing_bytes || !dtl->session->data_cut ?
+		      dtl_num(dtl->missing_bytes) : dtl_none();
 	values[i++] = dtl_num(dtl->bad_entries);
 	values[i++] = dtl_num(t.inconsistent);
 	values[i++] = dtl_num(dtl->without_task);
@@ -657,6 +664,8 @@ static void dtl__print_notes(struct perf_dtl *dtl)
 		dtl_warn(fp, "Cut: the last %" PRIu64
 			 " bytes of the file are missing, with all they held",
 			 dtl->missing_bytes);
+	else if (dtl->session->data_cut)
+		dtl_warn(fp, "Cut: the data end within a record, and what came after is missing");
 	if (dtl->bad_entries)
 		dtl_warn(fp, "Left out: %" PRIu64
 			 " samples that are no entries, or have another timebase frequency",
@@ -675,7 +684,7 @@ static void dtl__print_notes(struct perf_dtl *dtl)
 			 " other records are lost, %u were out of order",
 			 dtl->other_lost, unordered);
 	if (!t.entries)
-		fprintf(fp, "No entries: %s\n", t.errors || dtl->missing_bytes ?
+		fprintf(fp, "No entries: %s\n", t.errors || dtl__is_cut(dtl) ?
 			"the file is damaged" :
 			dtl->cpu_list || dtl->time_str || dtl->reason_list ||
 			symbol_conf.comm_list_str || symbol_conf.pid_list_str ?
@@ -1064,7 +1073,7 @@ static void report__conclusion(struct perf_dtl *dtl, struct dtl_group *task, cha
 	}
 
 	dtl__totals(dtl, &totals);
-	incomplete = totals.lost || totals.errors || dtl->missing_bytes;
+	incomplete = totals.lost || totals.errors || dtl__is_cut(dtl);
 	if (!totals.entries) {
 		snprintf(buf, size, "Nothing can be said without entries.");
 		return;
@@ -1887,7 +1896,7 @@ static struct dtl_interval *dtl__interval(struct perf_dtl *dtl, u64 time)
 	}
 
 	if (nr >= dtl->alloc_intervals) {
-		alloc = max(nr + 1, 2 * dtl->alloc_intervals);
+		alloc = min(max(nr + 1, 2 * dtl->alloc_intervals), (u64)MAX_INTERVALS);
 		intervals = realloc(dtl->intervals, alloc * sizeof(*intervals));
 		if (!intervals)
 			return NULL;
@@ -2265,7 +2274,7 @@ static int dtl__tell_at_end(struct perf_dtl *dtl)
 static bool is_vpa_dtl_evsel(struct perf_session *session, struct evsel *evsel)
 {
 	return evsel && (auxtrace__evsel_is_auxtrace(session, evsel) ||
-			 strstarts(evsel__name(evsel), "vpa_dtl/"));
+			 strstarts(evsel__name(evsel), POWERPC_VPADTL_PMU_NAME "/"));
 }
 
 static int process_lost_samples(const struct perf_tool *tool, union perf_event *event,
@@ -2651,12 +2660,9 @@ static int dtl__run(struct perf_dtl *dtl)
 		return PTR_ERR(dtl->session);
 
 	dtl->session->itrace_synth_opts = &synth_opts;
-	if (!data.is_pipe) {
-		u64 end = dtl->session->header.data_offset + dtl->session->header.data_size;
-
-		if (end > (u64)perf_data__size(&data))
-			dtl->missing_bytes = end - perf_data__size(&data);
-	}
+	if (!data.is_pipe)
+		dtl->missing_bytes = dtl->session->header.data_size -
+				     perf_session__data_size(dtl->session);
 
 	err = symbol__init(&dtl->session->header.env);
 	if (!err)
@@ -2840,6 +2846,15 @@ static int interval__parse(struct perf_dtl *dtl)
 	return -EINVAL;
 }
 
+static bool dtl__can_read(const char *file)
+{
+	if (!file || !access(file, R_OK))
+		return true;
+
+	pr_err("%s: %m\n", file);
+	return false;
+}
+
 static int dtl__parse(struct perf_dtl *dtl, bool csv)
 {
 	int err = 0;
@@ -2867,6 +2882,8 @@ static int dtl__parse(struct perf_dtl *dtl, bool csv)
 		pr_err("A summary and the entries are two tables, and -x shows one\n");
 		return -EINVAL;
 	}
+	if (!dtl__can_read(symbol_conf.vmlinux_name) || !dtl__can_read(symbol_conf.kallsyms_name))
+		return -EINVAL;
 	if (dtl->cpu_list)
 		err = parse_cpus(dtl);
 	if (!err && dtl->reason_list)
@@ -3074,6 +3091,9 @@ int cmd_dtl(int argc, const char **argv)
 		usage_with_options(usage, dtl->command->options);
 	if (dtl__parse(dtl, dtl->out.separator))
 		return -1;
+
+	/* A task that has exited still runs until it is switched out */
+	symbol_conf.keep_exited_threads = true;
 
 	perf_tool__init(tool, /*ordered_events=*/true);
 	tool->sample		= process_sample;

@@ -33,6 +33,7 @@
 #include "powerpc-vpadtl-decoder/powerpc-vpadtl-decoder.h"
 #include "sample.h"
 #include "session.h"
+#include "symbol_conf.h"
 #include "thread.h"
 #include "tool.h"
 #include "util.h"
@@ -95,6 +96,7 @@ struct powerpc_vpadtl {
 	union perf_event		event;		/* of the sample */
 
 	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs */
+	u16				queue_of[MAX_NR_CPUS]; /* from 1; 0: not known */
 };
 
 /* An entry in a window */
@@ -273,8 +275,7 @@ static void vpadtl_queue__set_freq(struct vpadtl_queue *q, u64 tb_freq)
 /* Where the records and their data end in the file, which is as far as it is mapped */
 static u64 vpadtl__data_end(const struct perf_session *session)
 {
-	return min(session->header.data_offset + session->header.data_size,
-		   (u64)perf_data__size(session->data));
+	return session->header.data_offset + perf_session__data_size(session);
 }
 
 /*
@@ -565,6 +566,23 @@ static struct vpadtl_queue *vpadtl__queue(struct powerpc_vpadtl *vpa, unsigned i
 	return q;
 }
 
+/* Each CPU has an AUX area and that a queue, which all its records name; none is without. */
+static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cpu)
+{
+	const struct auxtrace_queues *queues = &vpa->queues;
+
+	if (queue_nr >= MAX_NR_CPUS || cpu >= MAX_NR_CPUS)
+		return false;
+
+	if (queue_nr < queues->nr_queues && queues->queue_array[queue_nr].set &&
+	    queues->queue_array[queue_nr].cpu != (int)cpu)
+		return false;
+
+	if (!vpa->queue_of[cpu])
+		vpa->queue_of[cpu] = queue_nr + 1;
+	return vpa->queue_of[cpu] == queue_nr + 1;
+}
+
 /*
  * Queue the data of an AUXTRACE record, of which nothing is trusted. @buffer is
  * NULL afterwards where there is no data that could be.
@@ -584,8 +602,7 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 
 	ev.auxtrace = event->auxtrace;
 
-	/* There is an AUX area for each CPU and never one without */
-	if (ev.auxtrace.idx >= MAX_NR_CPUS || ev.auxtrace.cpu >= MAX_NR_CPUS) {
+	if (!vpadtl__is_queue_of(vpa, ev.auxtrace.idx, ev.auxtrace.cpu)) {
 		if (perf_data__is_pipe(data))
 			skipn(perf_data__fd(data), ev.auxtrace.size);
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, ev.auxtrace.offset,
@@ -607,7 +624,14 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 	if (!ev.auxtrace.size)
 		return 0;
 
-	return auxtrace_queues__add_event(&vpa->queues, vpa->session, &ev, data_offset, buffer);
+	err = auxtrace_queues__add_event(&vpa->queues, vpa->session, &ev, data_offset, buffer);
+	if (err || !*buffer || (*buffer)->size == ev.auxtrace.size)
+		return err;
+
+	/* Only a pipe gives less than it was asked for */
+	return vpadtl__error(vpa, POWERPC_VPADTL_ERR_LOST, ev.auxtrace.cpu,
+			     ev.auxtrace.offset + (*buffer)->size,
+			     ev.auxtrace.size - (*buffer)->size, 0);
 }
 
 /*
@@ -834,8 +858,11 @@ static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *b
 	powerpc_vpadtl_decoder__feed(d, buffer->data, buffer->size, buffer->offset);
 
 	ahead = *d;
-	while ((item = powerpc_vpadtl_decoder__next(&ahead)) != POWERPC_VPADTL_END)
+	while ((item = powerpc_vpadtl_decoder__next(&ahead)) != POWERPC_VPADTL_END) {
 		nr += item == POWERPC_VPADTL_ENTRY;
+		if (item == POWERPC_VPADTL_HEADER)
+			powerpc_vpadtl_clock__init(&ahead.clock, 0, 1);
+	}
 
 	color_fprintf(stdout, PERF_COLOR_BLUE,
 		      ".\n. ... VPA DTL data: size %zu bytes, %zu entries\n", buffer->size, nr);
@@ -1162,6 +1189,9 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	err = auxtrace_queues__init(&vpa->queues);
 	if (err)
 		goto err_free;
+
+	/* A task that has exited still runs until it is switched out */
+	symbol_conf.keep_exited_threads = true;
 
 	vpa->session = session;
 	vpa->machine = &session->machines.host;

@@ -187,6 +187,12 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 	if (!dtl_evsel)
 		return 0;
 
+	/* The AUX area is mapped through the first event, and a group stays together */
+	if (!evsel__is_group_leader(dtl_evsel)) {
+		pr_err("vpa_dtl can only be the first event of a group\n");
+		return -EINVAL;
+	}
+
 	err = powerpc_vpadtl_mmap_pages(dtlr, opts);
 	if (!err)
 		err = powerpc_vpadtl_setup_evsel(dtl_evsel, opts);
@@ -195,7 +201,6 @@ static int powerpc_vpadtl_recording_options(struct auxtrace_record *itr, struct 
 
 	dtlr->evsel = dtl_evsel;
 
-	/* The AUX area is mapped through the first event */
 	evlist__to_front(evlist, dtl_evsel);
 
 	/* Which task an entry is about is known from context switches */
