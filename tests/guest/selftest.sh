@@ -9,6 +9,14 @@ kselftest
 check "kselftest vpa_dtl skips nothing" [ "$(grep -c '^skip: ' vpa_dtl.log)" = 0 ]
 
 check_c_suites c-suites
-check "perf's shell test, with the PMU" sh ./test_vpa_dtl.sh
+
+# Here it can be recorded, and perf has all of its commands.
+shell_test() {
+	sh ./test_vpa_dtl.sh >shell.log 2>&1
+	rc=$?
+	cat shell.log
+	[ $rc = 0 ] && ! grep -q 'Skipped' shell.log
+}
+check "perf's shell test, with the PMU" shell_test
 check "the kernel said nothing it should not" quiet_kernel
 done_testing
