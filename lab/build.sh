@@ -12,6 +12,16 @@ kernel_make() {
 		KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=lab KBUILD_BUILD_HOST=lab "$@"
 }
 
+# warnings LOG: the warnings of the last build of the kernel or of perf.
+warnings() { grep -E '(warning|WARNING): ' "$LOGS/$1.log"; }
+
+# forget_warned LOG OUT: before the next build. make says nothing of a file that it
+# compiled the last time, so after a build that warned, be it finished or not, all
+# is compiled again; ccache keeps the warnings with the objects.
+forget_warned() {
+	[ ! -e "$LOGS/$1.log" ] || ! warnings "$1" >/dev/null || find "$2" -name '*.o' -delete
+}
+
 # selftest_make SRC OUT: our kselftest, static, for the guest.
 selftest_make() {
 	make -s -C "$1/tools/testing/selftests/powerpc/dtl" ARCH=powerpc CROSS_COMPILE=$CROSS \

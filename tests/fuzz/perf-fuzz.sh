@@ -70,6 +70,7 @@ run_one()
 	case $status in
 	99)	echo "a sanitizer or valgrind found an error" ;;
 	124|137) echo "no end within $ONE_TIMEOUT s" ;;
+	12[5-7]) echo "perf was not run" ;;
 	153)	echo "no end of messages" ;;
 	*)
 		# Above the signals are the negative error numbers perf exits with.

@@ -22,6 +22,7 @@ struct numbers {
 	struct mmap	map;
 	u64		next;	/* number to be handed on */
 	u64		wrong;	/* numbers that were others */
+	bool		stop;	/* nobody reads any more */
 };
 
 static void *write_numbers(void *arg)
@@ -35,8 +36,11 @@ static void *write_numbers(void *arg)
 	for (number = 0; number < NR_NUMBERS; number++) {
 		u64 head = number * sizeof(u64);
 
-		while (head - READ_ONCE(page->data_tail) == size)
+		while (head - READ_ONCE(page->data_tail) == size) {
+			if (READ_ONCE(numbers->stop))
+				return NULL;
 			sched_yield();
+		}
 		data[head % size / sizeof(u64)] = number;
 		/* The number is there before it is announced, as in the kernel */
 		smp_store_release(&page->data_head, head + sizeof(u64));
@@ -81,6 +85,8 @@ static int test__mmap_push(struct test_suite *test __maybe_unused, int subtest _
 	do {
 		rc = perf_mmap__push(&numbers.map, NULL, take_numbers);
 	} while (rc >= 0 && numbers.next < NR_NUMBERS);
+	/* It would wait for room for ever after an error */
+	WRITE_ONCE(numbers.stop, true);
 	pthread_join(kernel, NULL);
 
 	/* What was written after the last look, were it handed on again */
