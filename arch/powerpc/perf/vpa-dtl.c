@@ -165,6 +165,14 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 		return 0;
 	}
 
+	/*
+	 * The hypervisor lets its count run on in its own time. A slot of the
+	 * first lap that it skips must not hold an entry of the last session:
+	 * it would be taken for a new one.
+	 */
+	if (!log->stuck)
+		memset(log->ring, 0, DISPATCH_LOG_BYTES);
+
 	/* The count before the registration: KVM logs as soon as it is done */
 	vpa->dtl_idx = 0;
 	log->seen = 0;
@@ -566,8 +574,7 @@ static void vpa_dtl_del(struct perf_event *event, int flags)
 /*
  * The log of @log's CPU. It is allocated for the first event there ever and kept
  * until the driver goes: in a secure guest each page that dtl_cache takes is
- * shared with the hypervisor for good. The hypervisor lets its count run on in
- * its own time; what it may skip must not be old entries.
+ * shared with the hypervisor for good.
  */
 static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 {
@@ -579,13 +586,8 @@ static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 	if (!log->ring)
 		log->ring = kmem_cache_alloc_node(dtl_cache, GFP_KERNEL,
 						  cpu_to_node(cpu));
-	if (!log->ring)
-		return -ENOMEM;
 
-	if (!log->events && !log->stuck)
-		memset(log->ring, 0, DISPATCH_LOG_BYTES);
-
-	return 0;
+	return log->ring ? 0 : -ENOMEM;
 }
 
 /* What the hypervisor may still write to is never freed. */
