@@ -94,7 +94,7 @@ struct vpa_dtl_log {
 
 	/*
 	 * All below: the CPU itself, interrupts off. Under vpa_dtl_mutex, while
-	 * no event exists, @stuck is read and @untold is set elsewhere.
+	 * no event exists, @stuck is read, @untold and @reset are set elsewhere.
 	 */
 	unsigned int		started;	/* events */
 	u8			mask;		/* kinds they asked for, all the same */
@@ -112,6 +112,7 @@ struct vpa_dtl_log {
 	u64			seen;		/* log count up to which all is told */
 	u64			lost;		/* entries lost that no record tells yet */
 	u64			untold;		/* and those that none ever will */
+	bool			reset;		/* count set back, no record tells yet */
 	bool			header_due;
 	bool			full;		/* the AUX area had no room at last */
 	bool			truncated;	/* and user space was told */
@@ -341,7 +342,11 @@ static void vpa_dtl_drain(struct vpa_dtl_log *log, bool last)
 	left = vpa_dtl_left(&span);
 
 	if (unlikely(span.reset))
+		log->reset = true;
+	if (unlikely(log->reset) && sink.aux) {
 		flags |= PERF_AUX_FLAG_PARTIAL;
+		log->reset = false;
+	}
 
 	if (unlikely(left || log->full)) {
 		if (last) {
@@ -628,8 +633,10 @@ static int vpa_dtl_event_create(struct perf_event *event)
 	else
 		rc = vpa_dtl_get_ring(log, event->cpu);
 	if (!rc) {
-		if (!log->events++)
+		if (!log->events++) {
 			log->untold = 0;
+			log->reset = false;
+		}
 		log->sampled = is_sampling_event(event);
 		event->destroy = vpa_dtl_event_destroy;
 	}
