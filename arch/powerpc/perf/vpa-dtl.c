@@ -178,10 +178,16 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 	vpa->dtl_idx = 0;
 	log->seen = 0;
 
-	/* The hypervisor reads the length of the log in its second word */
+	/*
+	 * The hypervisor reads the length of the log in its second word. One
+	 * that kept the log must not write an entry there.
+	 */
+	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	log->ring->enqueue_to_dispatch_time = cpu_to_be32(DISPATCH_LOG_BYTES);
 	rc = register_dtl(hard_smp_processor_id(), __pa(log->ring));
 	if (rc) {
+		if (log->stuck)
+			WRITE_ONCE(vpa->dtl_enable_mask, log->mask);
 		vpa_dtl_complain(log, "refuses", rc);
 		return -EIO;
 	}
@@ -191,8 +197,9 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 }
 
 /*
- * Undo vpa_dtl_log_open(). When it returns, the log's count stands still, and
- * what it counts can be read.
+ * Undo vpa_dtl_log_open(). When it returns, what the log's count says can be
+ * read. The count stands still then, unless the accounting has the log as well,
+ * or the hypervisor did not let go of it.
  */
 static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 {
@@ -207,8 +214,11 @@ static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 	/* KVM does not look at the mask, hence first this and then the rest */
 	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	rc = unregister_dtl(hard_smp_processor_id());
-	if (rc)
+	if (rc) {
+		/* kexec tries again to unregister a log that has a mask */
+		WRITE_ONCE(vpa->dtl_enable_mask, log->mask);
 		vpa_dtl_complain(log, "keeps", rc);
+	}
 	log->stuck = rc;
 }
 
@@ -611,6 +621,7 @@ static void vpa_dtl_event_destroy(struct perf_event *event)
 		log->sampled = false;
 	mutex_unlock(&vpa_dtl_mutex);
 
+	/* A log that is stuck may still be written, but is not freed either */
 	dtl_put(DTL_USER_PERF);
 }
 
