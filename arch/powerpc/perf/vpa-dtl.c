@@ -94,11 +94,13 @@ struct vpa_dtl_log {
 
 	/*
 	 * All below: the CPU itself, interrupts off. Under vpa_dtl_mutex, while
-	 * no event exists, @stuck is read, @untold and @reset are set elsewhere.
+	 * no event exists, @stuck is read, and @refused, @untold and @reset are
+	 * set elsewhere.
 	 */
 	unsigned int		started;	/* events */
 	u8			mask;		/* kinds they asked for, all the same */
 	bool			stuck;		/* hypervisor did not let go of ring */
+	bool			refused;	/* nor take it: not to be asked again */
 	struct irq_work		complaint;	/* about the hypervisor */
 	const char		*complaint_what;
 	long			complaint_rc;
@@ -188,6 +190,7 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 	if (rc) {
 		if (log->stuck)
 			WRITE_ONCE(vpa->dtl_enable_mask, log->mask);
+		log->refused = true;
 		vpa_dtl_complain(log, "refuses", rc);
 		return -EIO;
 	}
@@ -502,9 +505,13 @@ static int vpa_dtl_event_start(struct perf_event *event)
 	if (log->started) {
 		from = lppaca_dtl_written();
 	} else {
-		rc = vpa_dtl_log_open(log, mask);
-		if (rc)
+		/* The core tries again at each tick, for ever: say it once */
+		rc = log->refused ? -EIO : vpa_dtl_log_open(log, mask);
+		if (rc) {
+			/* and no further PERF_RECORD_ITRACE_START either */
+			event->attach_state |= PERF_ATTACH_ITRACE;
 			return rc;
+		}
 		log->mask = mask;
 		from = log->seen;
 	}
@@ -645,6 +652,7 @@ static int vpa_dtl_event_create(struct perf_event *event)
 		rc = vpa_dtl_get_ring(log, event->cpu);
 	if (!rc) {
 		if (!log->events++) {
+			log->refused = false;
 			log->untold = 0;
 			log->reset = false;
 		}
