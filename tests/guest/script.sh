@@ -35,6 +35,20 @@ skipped() {
 	return $rc
 }
 check "records what was skipped after a disable and enable" skipped
+# The second log has the memory of the first, which was just freed.
+debugfs_skipped() {
+	hv script burst=85,interval=20000000,count=85 || return 1
+	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0
+	sleep 0.5
+	exec 4<&-
+	hv script skip=10,burst=7,interval=20000000,count=35
+	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0
+	sleep 1
+	cat <&4 >/out/debugfs
+	exec 4<&-
+	hv script ''
+}
+check "reads what was skipped from debugfs" debugfs_skipped
 check "records every reason code" scripted walk.data reasons=walk,times=limits,burst=16,interval=5000000,count=2048 5000000 2
 check "the kernel said nothing it should not" quiet_kernel
 done_testing
