@@ -41,10 +41,10 @@ debugfs_skipped() {
 	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0
 	sleep 0.5
 	exec 4<&-
-	hv script skip=10,burst=7,interval=20000000,count=35
+	hv script skip=10,burst=7,interval=20000000,count=28
 	exec 4</sys/kernel/debug/powerpc/dtl/cpu-0
 	sleep 1
-	cat <&4 >/out/debugfs
+	dd bs=4080 count=1 <&4 >/out/debugfs
 	exec 4<&-
 	hv script ''
 }
