@@ -7,7 +7,7 @@ For each CPU: the frames are whole, the first is a header with our magic. With
 what is missing between them is what the file tells as lost; with "rising", of a
 recorder that was killed, they only rise; with "snapshot", they rise by one
 within each piece of the stream, which may start in the middle of a frame; with
-"skipped", from the second header on, of each 17 frames 10 are zeros and the other
+"skipped", from the second header on, of each 17 frames 10 are empty and the other
 7 have their number, as of the script skip=10,burst=7.
 Prints a line a CPU; the exit status says whether all is well. Knows
 little-endian files only, also such as came through a pipe or were never ended.
@@ -91,14 +91,15 @@ def skipped(path):
         frames = [stream[i:i + FRAME] for i in range(0, len(stream), FRAME)]
         headers = [i for i, f in enumerate(frames) if struct.unpack_from("<Q", f, 24)[0] == MAGIC]
         frames = frames[headers[1] + 1:] if len(headers) == 2 else []
-        zeros = sum(f == bytes(FRAME) for f in frames)
+        # The length that the log was registered with stands in the first slot
+        zeros = sum(f[16:] == bytes(FRAME - 16) for f in frames)
         wrong = 0
         for n, f in enumerate(frames):
             if n % 17 < 10:
-                wrong += f != bytes(FRAME)
+                wrong += f[16:] != bytes(FRAME - 16)
             else:
                 wrong += struct.unpack_from(">Q", f, 24)[0] != n or f[16:24] == bytes(8)
-        print(f"CPU {cpu}: {len(headers)} headers, {len(frames)} frames after the second, {zeros} of them zeros,"
+        print(f"CPU {cpu}: {len(headers)} headers, {len(frames)} frames after the second, {zeros} of them empty,"
               f" {wrong} wrong, {lost.get(cpu, 0)} told lost")
         bad = bad or wrong or len(frames) < 85
     return bad
