@@ -6,7 +6,9 @@ For each CPU: the frames are whole, the first is a header with our magic. With
 "sequence", the scripted sequence numbers (in the fault address) only rise, and
 what is missing between them is what the file tells as lost; with "rising", of a
 recorder that was killed, they only rise; with "snapshot", they rise by one
-within each piece of the stream, which may start in the middle of a frame.
+within each piece of the stream, which may start in the middle of a frame; with
+"skipped", from the second header on, of each 17 frames 10 are empty and the other
+7 have their number, as of the script skip=10,burst=7.
 Prints a line a CPU; the exit status says whether all is well. Knows
 little-endian files only, also such as came through a pipe or were never ended.
 """
@@ -80,6 +82,29 @@ def streams_of(data, mode):
     return streams, lost
 
 
+def skipped(path):
+    with open(path, "rb") as file:
+        streams, lost = streams_of(file.read(), "skipped")
+    bad = not streams
+    for cpu, pieces in sorted(streams.items()):
+        stream = b"".join(piece for _, piece in pieces)
+        frames = [stream[i:i + FRAME] for i in range(0, len(stream), FRAME)]
+        headers = [i for i, f in enumerate(frames) if struct.unpack_from("<Q", f, 24)[0] == MAGIC]
+        frames = frames[headers[1] + 1:] if len(headers) == 2 else []
+        # The length that the log was registered with stands in the first slot
+        zeros = sum(f[16:] == bytes(FRAME - 16) for f in frames)
+        wrong = 0
+        for n, f in enumerate(frames):
+            if n % 17 < 10:
+                wrong += f[16:] != bytes(FRAME - 16)
+            else:
+                wrong += struct.unpack_from(">Q", f, 24)[0] != n or f[16:24] == bytes(8)
+        print(f"CPU {cpu}: {len(headers)} headers, {len(frames)} frames after the second, {zeros} of them empty,"
+              f" {wrong} wrong, {lost.get(cpu, 0)} told lost")
+        bad = bad or wrong or len(frames) < 85
+    return bad
+
+
 def main(path, mode):
     with open(path, "rb") as file:
         streams, lost = streams_of(file.read(), mode)
@@ -121,6 +146,8 @@ def main(path, mode):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["sequence"], ["rising"], ["snapshot"]):
-        sys.exit("usage: frames.py FILE [sequence|rising|snapshot]")
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["sequence"], ["rising"], ["snapshot"], ["skipped"]):
+        sys.exit("usage: frames.py FILE [sequence|rising|snapshot|skipped]")
+    if sys.argv[2:] == ["skipped"]:
+        sys.exit(skipped(sys.argv[1]))
     sys.exit(main(sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else ""))

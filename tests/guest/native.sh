@@ -2,6 +2,7 @@
 # The kernel accounts stolen time from the log, which it has registered from boot:
 # the accounting goes on while events look at the same log, and finds it as it was.
 # CONFIG=native
+# BRINGS=selftests
 . /root/lib-guest.sh
 
 vpa_byte() { dd if=/sys/kernel/debug/powerpc/vpa/cpu-$1 bs=1 skip=$2 count=1 2>/dev/null | hexdump -v -e '1/1 "%u"'; }
@@ -80,6 +81,8 @@ scripted() {
 	return $rc
 }
 check "records beside the accounting" scripted
+kselftest
+check "kselftest vpa_dtl skips nothing but kinds" [ "$(sed -n 's/^skip: //p' vpa_dtl.log)" = vpa_dtl_kinds ]
 check "counts beside the accounting" perf stat -a -e vpa_dtl/dtl_preempt/ sleep 0.5
 check "the kernel said nothing it should not" quiet_kernel
 done_testing

@@ -94,11 +94,13 @@ struct vpa_dtl_log {
 
 	/*
 	 * All below: the CPU itself, interrupts off. Under vpa_dtl_mutex, while
-	 * no event exists, @stuck is read and @untold is set elsewhere.
+	 * no event exists, @stuck is read, and @refused, @untold and @reset are
+	 * set elsewhere.
 	 */
 	unsigned int		started;	/* events */
 	u8			mask;		/* kinds they asked for, all the same */
 	bool			stuck;		/* hypervisor did not let go of ring */
+	bool			refused;	/* nor take it: not to be asked again */
 	struct irq_work		complaint;	/* about the hypervisor */
 	const char		*complaint_what;
 	long			complaint_rc;
@@ -112,6 +114,7 @@ struct vpa_dtl_log {
 	u64			seen;		/* log count up to which all is told */
 	u64			lost;		/* entries lost that no record tells yet */
 	u64			untold;		/* and those that none ever will */
+	bool			reset;		/* count set back, no record tells yet */
 	bool			header_due;
 	bool			full;		/* the AUX area had no room at last */
 	bool			truncated;	/* and user space was told */
@@ -165,14 +168,29 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 		return 0;
 	}
 
+	/*
+	 * The hypervisor lets its count run on in its own time. A slot of the
+	 * first lap that it skips must not hold an entry of the last session:
+	 * it would be taken for a new one.
+	 */
+	if (!log->stuck)
+		memset(log->ring, 0, DISPATCH_LOG_BYTES);
+
 	/* The count before the registration: KVM logs as soon as it is done */
 	vpa->dtl_idx = 0;
 	log->seen = 0;
 
-	/* The hypervisor reads the length of the log in its second word */
+	/*
+	 * The hypervisor reads the length of the log in its second word. One
+	 * that kept the log must not write an entry there.
+	 */
+	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	log->ring->enqueue_to_dispatch_time = cpu_to_be32(DISPATCH_LOG_BYTES);
 	rc = register_dtl(hard_smp_processor_id(), __pa(log->ring));
 	if (rc) {
+		if (log->stuck)
+			WRITE_ONCE(vpa->dtl_enable_mask, log->mask);
+		log->refused = true;
 		vpa_dtl_complain(log, "refuses", rc);
 		return -EIO;
 	}
@@ -182,8 +200,9 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 }
 
 /*
- * Undo vpa_dtl_log_open(). When it returns, the log's count stands still, and
- * what it counts can be read.
+ * Undo vpa_dtl_log_open(). When it returns, what the log's count says can be
+ * read. The count stands still then, unless the accounting has the log as well,
+ * or the hypervisor did not let go of it.
  */
 static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 {
@@ -198,8 +217,11 @@ static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 	/* KVM does not look at the mask, hence first this and then the rest */
 	WRITE_ONCE(vpa->dtl_enable_mask, 0);
 	rc = unregister_dtl(hard_smp_processor_id());
-	if (rc)
+	if (rc) {
+		/* kexec tries again to unregister a log that has a mask */
+		WRITE_ONCE(vpa->dtl_enable_mask, log->mask);
 		vpa_dtl_complain(log, "keeps", rc);
+	}
 	log->stuck = rc;
 }
 
@@ -333,7 +355,11 @@ static void vpa_dtl_drain(struct vpa_dtl_log *log, bool last)
 	left = vpa_dtl_left(&span);
 
 	if (unlikely(span.reset))
+		log->reset = true;
+	if (unlikely(log->reset) && sink.aux) {
 		flags |= PERF_AUX_FLAG_PARTIAL;
+		log->reset = false;
+	}
 
 	if (unlikely(left || log->full)) {
 		if (last) {
@@ -479,9 +505,13 @@ static int vpa_dtl_event_start(struct perf_event *event)
 	if (log->started) {
 		from = lppaca_dtl_written();
 	} else {
-		rc = vpa_dtl_log_open(log, mask);
-		if (rc)
+		/* The core tries again at each tick, for ever: say it once */
+		rc = log->refused ? -EIO : vpa_dtl_log_open(log, mask);
+		if (rc) {
+			/* and no further PERF_RECORD_ITRACE_START either */
+			event->attach_state |= PERF_ATTACH_ITRACE;
 			return rc;
+		}
 		log->mask = mask;
 		from = log->seen;
 	}
@@ -566,8 +596,7 @@ static void vpa_dtl_del(struct perf_event *event, int flags)
 /*
  * The log of @log's CPU. It is allocated for the first event there ever and kept
  * until the driver goes: in a secure guest each page that dtl_cache takes is
- * shared with the hypervisor for good. The hypervisor lets its count run on in
- * its own time; what it may skip must not be old entries.
+ * shared with the hypervisor for good.
  */
 static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 {
@@ -579,13 +608,8 @@ static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 	if (!log->ring)
 		log->ring = kmem_cache_alloc_node(dtl_cache, GFP_KERNEL,
 						  cpu_to_node(cpu));
-	if (!log->ring)
-		return -ENOMEM;
 
-	if (!log->events && !log->stuck)
-		memset(log->ring, 0, DISPATCH_LOG_BYTES);
-
-	return 0;
+	return log->ring ? 0 : -ENOMEM;
 }
 
 /* What the hypervisor may still write to is never freed. */
@@ -604,6 +628,7 @@ static void vpa_dtl_event_destroy(struct perf_event *event)
 		log->sampled = false;
 	mutex_unlock(&vpa_dtl_mutex);
 
+	/* A log that is stuck may still be written, but is not freed either */
 	dtl_put(DTL_USER_PERF);
 }
 
@@ -626,8 +651,11 @@ static int vpa_dtl_event_create(struct perf_event *event)
 	else
 		rc = vpa_dtl_get_ring(log, event->cpu);
 	if (!rc) {
-		if (!log->events++)
+		if (!log->events++) {
+			log->refused = false;
 			log->untold = 0;
+			log->reset = false;
+		}
 		log->sampled = is_sampling_event(event);
 		event->destroy = vpa_dtl_event_destroy;
 	}

@@ -158,9 +158,14 @@ void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n)
     dtl_count(cpu, n);
 }
 
+/*
+ * Under the BQL unless @yielded: a waker that sees the preempt reason, which
+ * is set last, then sees as well that this vCPU is ready, and leaves it alone.
+ */
 static void dtl_stop(PowerPCCPU *cpu, SpaprDtlPreemptReason reason,
                      bool yielded)
 {
+    SpaprDtlStop *stop = &spapr_cpu_state(cpu)->dtl_stop;
     uint64_t now;
 
     if (!tcg_enabled()) {
@@ -168,20 +173,18 @@ static void dtl_stop(PowerPCCPU *cpu, SpaprDtlPreemptReason reason,
         return;
     }
     now = spapr_dtl_timebase(cpu);
-    spapr_cpu_state(cpu)->dtl_stop = (SpaprDtlStop) {
-        .preempt_reason = reason,
-        .dispatch_reason = DTL_DISPATCH_TIME_SLICE,
-        .yielded = yielded,
-        .ready = yielded,
-        .stop_tb = now,
-        .ready_tb = now,
-        .srr0 = cpu->env.nip,
-        .srr1 = cpu->env.msr,
-    };
+    stop->dispatch_reason = DTL_DISPATCH_TIME_SLICE;
+    stop->yielded = yielded;
+    stop->ready = yielded;
+    stop->stop_tb = now;
+    stop->ready_tb = now;
+    stop->srr0 = cpu->env.nip;
+    stop->srr1 = cpu->env.msr;
+    qatomic_store_release(&stop->preempt_reason, reason);
 }
 
 /*
- * @cpu stops for @reason until something wakes it; called in its own thread.
+ * @cpu stops for @reason until something wakes it; in its own thread, BQL.
  * Its next instruction and its machine state are those of now: an interrupt
  * that comes before the loop is left moves them on.
  */
@@ -191,8 +194,9 @@ void spapr_dtl_wait(PowerPCCPU *cpu, SpaprDtlPreemptReason reason)
 }
 
 /*
- * The same, but it waits for nothing but its next turn. Whether it has stopped
- * at all shows then: not if no other vCPU has had a turn in between.
+ * It waits for nothing but its next turn; in its own thread, with or without
+ * the BQL. Whether it has stopped at all shows then: not if no other vCPU has
+ * had a turn in between.
  */
 void spapr_dtl_yield(PowerPCCPU *cpu, SpaprDtlPreemptReason reason)
 {
@@ -210,7 +214,7 @@ void spapr_dtl_ready(PowerPCCPU *cpu, SpaprDtlDispatchReason reason)
 {
     SpaprDtlStop *stop = &spapr_cpu_state(cpu)->dtl_stop;
 
-    if (stop->preempt_reason && !stop->ready) {
+    if (qatomic_load_acquire(&stop->preempt_reason) && !stop->ready) {
         stop->ready = true;
         stop->dispatch_reason = reason;
         stop->ready_tb = spapr_dtl_timebase(cpu);
@@ -236,14 +240,16 @@ void spapr_dtl_irq_ready(PowerPCCPU *cpu, int interrupt)
     }
 }
 
-/* @cpu leaves the execution loop. */
+/* @cpu leaves the execution loop. Not under the BQL. */
 void spapr_dtl_exec_exit(PowerPCCPU *cpu)
 {
     if (spapr_cpu_state(cpu)->dtl_stop.preempt_reason) {
         /* A hypercall has said why. */
     } else if (CPU(cpu)->halted) {
         /* RTAS stop-self */
+        qemu_mutex_lock_iothread();
         spapr_dtl_wait(cpu, DTL_PREEMPT_FIRMWARE);
+        qemu_mutex_unlock_iothread();
     } else {
         spapr_dtl_yield(cpu, DTL_PREEMPT_TIME_SLICE);
     }
@@ -308,7 +314,7 @@ void spapr_dtl_exec_enter(PowerPCCPU *cpu)
 
     /* An exit that gave the processor straight back is no stop. */
     if (stop->yielded && back) {
-        stop->preempt_reason = DTL_PREEMPT_NONE;
+        qatomic_set(&stop->preempt_reason, DTL_PREEMPT_NONE);
     }
     if (stop->preempt_reason) {
         qemu_mutex_lock_iothread();

@@ -63,8 +63,8 @@ typedef struct SpaprDtlEntry {
 
 /*
  * How a virtual processor stopped, kept from the stop to the next dispatch.
- * ready, dispatch_reason and ready_tb are set by whoever wakes it, under the
- * BQL; the others by the vCPU's thread.
+ * Set by the vCPU's thread. Of one that waits (not ready), whoever wakes it
+ * sets ready, dispatch_reason and ready_tb; all that then is under the BQL.
  */
 typedef struct SpaprDtlStop {
     uint8_t preempt_reason;             /* SpaprDtlPreemptReason */
