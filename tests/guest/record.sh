@@ -86,7 +86,7 @@ refused_with() { # WORDS COMMAND...
 	cat err
 	grep -q "$words" err
 }
-check "--aio is refused" refused_with "not available in AUX" $REC --aio -o x.data true
+check "--aio is refused" refused_with "not available in AUX" perf record -a -e vpa_dtl/dtl_all/ --aio -o x.data true
 check "an event that does not lead its group is refused" refused_with "first event of a group" \
 	perf record -a -e '{cpu-clock,vpa_dtl/dtl_all/}' -o x.data true
 
