@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <linux/bitmap.h>
@@ -1896,7 +1897,7 @@ static struct dtl_interval *dtl__interval(struct perf_dtl *dtl, u64 time)
 	}
 
 	if (nr >= dtl->alloc_intervals) {
-		alloc = min(max(nr + 1, 2 * dtl->alloc_intervals), (u64)MAX_INTERVALS);
+		alloc = min_t(u64, max(nr + 1, 2 * dtl->alloc_intervals), MAX_INTERVALS);
 		intervals = realloc(dtl->intervals, alloc * sizeof(*intervals));
 		if (!intervals)
 			return NULL;
@@ -2093,6 +2094,7 @@ static int timechart__print(struct perf_dtl *dtl)
 {
 	char heading[192], note[192];
 	struct dtl_totals totals;
+	struct stat in, out;
 	u64 span;
 	FILE *fp;
 	int err;
@@ -2110,6 +2112,12 @@ static int timechart__print(struct perf_dtl *dtl)
 		 (double)totals.first_time / NSEC_PER_SEC);
 	snprintf(note, sizeof(note), "%" PRIu64 " entries, %" PRIu64 " lost, %" PRIu64 " faults",
 		 totals.entries, totals.lost, totals.errors);
+
+	if (!fstat(perf_data__fd(dtl->session->data), &in) && !stat(dtl->output_name, &out) &&
+	    in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+		pr_err("%s: is the recording, which is not overwritten\n", dtl->output_name);
+		return -EINVAL;
+	}
 
 	fp = fopen(dtl->output_name, "w");
 	if (!fp) {
