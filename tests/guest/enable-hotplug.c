@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * enable-hotplug SECONDS: for each of CPUs 1 to 3 a thread that opens an event,
+ * enables it again and again for a while, and closes it, whether the CPU is
+ * there or not. Each record, one a context switch, wakes the event's readers.
+ */
+#define _GNU_SOURCE
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static time_t end;
+
+static void *enable(void *arg)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
+		.disabled = 1, .context_switch = 1, .watermark = 1, .wakeup_watermark = 1,
+	};
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *p;
+	uintptr_t opened = 0;
+
+	while (time(NULL) < end) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, (int)(uintptr_t)arg, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0) {
+			usleep(1000);
+			continue;
+		}
+		p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p != MAP_FAILED) {
+			opened++;
+			for (time_t t = time(NULL); time(NULL) <= t + 1; usleep(500)) {
+				for (int i = 0; i < 50; i++)
+					ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+				p->data_tail = p->data_head;
+			}
+			munmap(p, 2 * page);
+		}
+		close(fd);
+	}
+	return (void *)opened;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[3];
+	void *opened;
+
+	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 30);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, enable, (void *)(uintptr_t)(i + 1));
+	for (int i = 0; i < 3; i++) {
+		pthread_join(thread[i], &opened);
+		printf("CPU %d: %zu events\n", i + 1, (size_t)opened);
+		if (!opened)
+			return 1;
+	}
+	return 0;
+}
