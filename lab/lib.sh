@@ -44,13 +44,18 @@ mkdir -p "$LOGS" "$CACHE" ||
 	die "cannot write below $BUILD or $CACHE" "the lines above say which; XDG_CACHE_HOME names another place for downloads"
 
 # step NAME COMMAND…: run it quietly, its output in a log. On failure show the
-# log's end and where it is.
+# log's end and where it is. It has a process group of its own, with which all
+# of it ends when we are told to: what bash puts in the background does not hear
+# Ctrl-C, and would go on and keep our locks.
 step() {
 	local name=$1 log start=$SECONDS pid
 	log=$LOGS/${name//[ \/]/-}.log
 	shift
+	trap 'step_stop "${!-}"' INT TERM HUP
+	set -m
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
+	set +m
 	if [ -t 2 ]; then
 		while sleep 1; kill -0 $pid 2>/dev/null; do
 			printf '\r  %-9s %s (%d s)\033[K' '...' "$name" $((SECONDS - start)) >&2
@@ -58,12 +63,26 @@ step() {
 		printf '\r\033[K' >&2
 	fi
 	if wait $pid; then
+		trap - INT TERM HUP
 		say done "$name ($((SECONDS - start)) s)"
 		return 0
 	fi
 	echo "----- the end of $log:" >&2
 	tail -n 25 "$log" >&2
 	die "$name failed" "its log is ${log#"$TOP"/}"
+}
+
+# step_stop GROUP: end the step and this script. A lock is free when we are gone.
+step_stop() {
+	trap '' INT TERM HUP
+	if [ -n "$1" ] && kill -TERM -- "-$1" 2>/dev/null; then
+		for _ in {1..100}; do
+			kill -0 -- "-$1" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL -- "-$1" 2>/dev/null || true
+	fi
+	exit 130
 }
 
 # need PROGRAM PACKAGE: one clear line where a program is missing.
