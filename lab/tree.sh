@@ -177,13 +177,14 @@ tree_commits() {
 }
 
 tree_series() {
-	local tree=$1 dir=$2 head old
+	local tree=$1 dir=$2 head old base
 	old=$(git -C "$dir" rev-parse series)
 	head=$(as_lab tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
 	[ "$head" != "$old" ] || return 0
+	case $tree in qemu-*) base=qemu ;; *) base=${tree#linux-} ;; esac
 	git -C "$dir" diff --quiet HEAD -- ||
 		die "build/src/$tree has edits that are not in the series" \
-		    "keep them with: make refresh BASE=${tree##*-}, or drop them with: git -C build/src/$tree reset --hard"
+		    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard"
 	git -C "$dir" reset -q --hard "$head"
 	say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
 }
