@@ -6,6 +6,8 @@
 CAPS=cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off
 # Firmware: Debian's package, which the package list installs.
 FIRMWARE=/usr/share/qemu
+# On a full disk QEMU would stop the guest until somebody makes room; it is told instead.
+OUT_DRIVE=werror=report
 BARE=(-L $FIRMWARE -display none -vga none -nic none -no-reboot)
 
 run_readable() { [ -f "$RUN" ] && [ -r "$RUN" ]; }
@@ -40,7 +42,7 @@ boot_cleanup() {
 # boot_qemu NAME QEMU ARGUMENT…: run QEMU, which needs a virtio-serial device,
 # and end with the status of the script in the guest.
 boot_qemu() {
-	local console=$LOGS/console-$1.log rc=0 cat_pid status
+	local console=$LOGS/console-$1.log rc=0 cat_pid status unpacked=1
 	shift
 	# The script's words go through a pipe, since QEMU would write over the others
 	# of a file that is our output. It ends when fd 4, its last writer, is closed.
@@ -56,12 +58,21 @@ boot_qemu() {
 	exec 4>&-
 	wait $cat_pid || true
 
+	# The console may be on the same disk, and its last lines missing.
+	[ "$(df --output=avail -k "$tmp" | tail -1)" -gt 1000 ] ||
+		die "the disk is full below build/: what the guest left in /out could not be written" "make room and run the same command again"
+	! grep -aqE '^dd: .*/dev/vda|I/O error, dev vd[ab], .*WRITE' "$console" ||
+		die "what the guest left in /out could not be written" \
+		    "it has more than 2 GB, or the disk was full below build/; its console is ${console#"$TOP"/}"
 	if [ -n "${OUT:-}" ]; then
 		mkdir -p "$OUT"
-		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner 2>/dev/null || true
+		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner 2>"$tmp/tar.err" || unpacked=
 	fi
 	status=$(tar xOf "$tmp/out.tar" ./.status 2>/dev/null || true)
-	[ -n "$status" ] && [ "$rc" = 0 ] && exit "$status"
+	if [ -n "$status" ] && [ "$rc" = 0 ]; then
+		[ -n "$unpacked" ] || { tail -n 5 "$tmp/tar.err" >&2; die "what the guest left in /out could not be put into $OUT" "the lines above say why"; }
+		exit "$status"
+	fi
 
 	tail -n 30 "$console" >&2
 	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
