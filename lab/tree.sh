@@ -33,6 +33,14 @@ git_tree() {
 	[ -e "$dir/$2" ] || die "$1 holds no $2" "KDIR is a Linux tree, QDIR a QEMU tree"
 	echo "$dir"
 }
+# changes_of DIR PATH…: a name for the edits below PATH that are not committed,
+# and for new files.
+changes_of() {
+	local dir=$1
+	shift
+	(cd "$dir" && { git diff HEAD -- "$@"; git ls-files -z -o --exclude-standard -- "$@" | xargs -0r sha256sum --; }) |
+		sha256sum | cut -c1-16
+}
 # no_changes DIR: nothing in it would be lost or missed.
 no_changes() {
 	[ -z "$(git -C "$1" status --porcelain --untracked-files=no)" ] ||
