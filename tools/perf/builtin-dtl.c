@@ -1897,7 +1897,8 @@ static struct dtl_interval *dtl__interval(struct perf_dtl *dtl, u64 time)
 	}
 
 	if (nr >= dtl->alloc_intervals) {
-		alloc = min_t(u64, max(nr + 1, 2 * dtl->alloc_intervals), MAX_INTERVALS);
+		alloc = max(nr + 1, 2 * dtl->alloc_intervals);
+		alloc = min_t(u64, alloc, MAX_INTERVALS);
 		intervals = realloc(dtl->intervals, alloc * sizeof(*intervals));
 		if (!intervals)
 			return NULL;
