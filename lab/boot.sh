@@ -58,17 +58,18 @@ boot_qemu() {
 	exec 4>&-
 	wait $cat_pid || true
 
-	# The console may be on the same disk, and its last lines missing.
-	[ "$(df --output=avail -k "$tmp" | tail -1)" -gt 1000 ] ||
-		die "the disk is full below build/: what the guest left in /out could not be written" "make room and run the same command again"
-	! grep -aqE '^dd: .*/dev/vda|I/O error, dev vd[ab], .*WRITE' "$console" ||
-		die "what the guest left in /out could not be written" \
-		    "it has more than 2 GB, or the disk was full below build/; its console is ${console#"$TOP"/}"
+	status=$(tar xOf "$tmp/out.tar" ./.status 2>/dev/null || true)
+	if [ -z "$status" ] || grep -aqE '^dd: .*/dev/vda|I/O error, dev vd[ab], .*WRITE' "$console"; then
+		# The console may be on the same disk, and its last lines missing.
+		[ "$(df --output=avail -k "$tmp" | tail -1)" -gt 1000 ] ||
+			die "the disk is full below build/: what the guest left in /out could not be written" "make room and run the same command again"
+		[ -z "$status" ] || die "what the guest left in /out could not be written" \
+			"it has more than 2 GB, or the disk was full below build/; its console is ${console#"$TOP"/}"
+	fi
 	if [ -n "${OUT:-}" ]; then
 		mkdir -p "$OUT"
 		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner 2>"$tmp/tar.err" || unpacked=
 	fi
-	status=$(tar xOf "$tmp/out.tar" ./.status 2>/dev/null || true)
 	if [ -n "$status" ] && [ "$rc" = 0 ]; then
 		[ -n "$unpacked" ] || { tail -n 5 "$tmp/tar.err" >&2; die "what the guest left in /out could not be put into $OUT" "the lines above say why"; }
 		exit "$status"

@@ -51,7 +51,7 @@ step() {
 	local name=$1 log start=$SECONDS pid
 	log=$LOGS/${name//[ \/]/-}.log
 	shift
-	trap 'step_stop "${!-}"' INT TERM HUP
+	trap 'step_stop "${!-}"' INT TERM HUP QUIT
 	set -m
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
@@ -63,7 +63,7 @@ step() {
 		printf '\r\033[K' >&2
 	fi
 	if wait $pid; then
-		trap - INT TERM HUP
+		trap - INT TERM HUP QUIT
 		say done "$name ($((SECONDS - start)) s)"
 		return 0
 	fi
@@ -74,7 +74,7 @@ step() {
 
 # step_stop GROUP: end the step and this script. A lock is free when we are gone.
 step_stop() {
-	trap '' INT TERM HUP
+	trap '' INT TERM HUP QUIT
 	if [ -n "$1" ] && kill -TERM -- "-$1" 2>/dev/null; then
 		for _ in {1..100}; do
 			kill -0 -- "-$1" 2>/dev/null || break

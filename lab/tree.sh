@@ -33,12 +33,25 @@ git_tree() {
 	[ -e "$dir/$2" ] || die "$1 holds no $2" "KDIR is a Linux tree, QDIR a QEMU tree"
 	echo "$dir"
 }
+# new_files DIR [PATH…]: the files below PATH that are not in git, each ended by NUL.
+# In a tree of ours .gitignore does not count: Debian's names all at the kernel's
+# top, and no build is made there. checkpatch and QEMU's configure leave files of
+# theirs, and an older lab its list of devices.
+new_files() {
+	local dir=$1 but=(--exclude-standard)
+	shift
+	case $(realpath "$dir") in
+	"$(realpath "$BUILD")"/src/*)
+		but=(-x '.checkpatch-*' -x .git-submodule-status -x lab.mak -x '*.pyc' -x '*~' -x '.*.sw?' -x '.#*') ;;
+	esac
+	git -C "$dir" ls-files -z -o "${but[@]}" -- "$@"
+}
 # changes_of DIR PATH…: a name for the edits below PATH that are not committed,
-# and for new files.
+# and for new files. These may be big, or links that lead nowhere: not read.
 changes_of() {
 	local dir=$1
 	shift
-	(cd "$dir" && { git diff HEAD -- "$@"; git ls-files -z -o --exclude-standard -- "$@" | xargs -0r sha256sum --; }) |
+	(cd "$dir" && { git diff HEAD -- "$@"; new_files . "$@" | xargs -0r stat -c '%n %s %.Y' -- || true; }) |
 		sha256sum | cut -c1-16
 }
 # no_changes DIR: nothing in it would be lost or missed.

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * enable-hotplug back: open an event of CPU 1, take that away and bring it back,
+ * enable the event, take the CPU away again and close the event.
+ *
  * enable-hotplug SECONDS: for each of CPUs 1 to 3 a thread that opens an event,
  * enables it again and again for a while, and closes it, whether the CPU is
  * there or not. Each record, one a context switch, wakes the event's readers.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,18 +23,48 @@
 
 static time_t end;
 
-static void *enable(void *arg)
+static int open_event(int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
 		.disabled = 1, .context_switch = 1, .watermark = 1, .wakeup_watermark = 1,
 	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int online(char c)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+	int ok = write(fd, &c, 1) == 1;
+
+	close(fd);
+	return ok;
+}
+
+static int enable_when_back(void)
+{
+	int fd = open_event(1);
+	void *p = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED || !online('0') || !online('1') ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) || !online('0')) {
+		perror("enable-hotplug back");
+		return 1;
+	}
+	munmap(p, 2 * sysconf(_SC_PAGESIZE));
+	close(fd);
+	return !online('1');
+}
+
+static void *enable(void *arg)
+{
 	size_t page = sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *p;
 	uintptr_t opened = 0;
 
 	while (time(NULL) < end) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, (int)(uintptr_t)arg, -1, PERF_FLAG_FD_CLOEXEC);
+		int fd = open_event((int)(uintptr_t)arg);
 
 		if (fd < 0) {
 			usleep(1000);
@@ -54,6 +89,9 @@ int main(int argc, char **argv)
 {
 	pthread_t thread[3];
 	void *opened;
+
+	if (argc > 1 && !strcmp(argv[1], "back"))
+		return enable_when_back();
 
 	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 30);
 	for (int i = 0; i < 3; i++)

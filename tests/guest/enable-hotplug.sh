@@ -6,12 +6,13 @@
 # BRINGS=program
 . /root/lib-guest.sh
 
+online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 comes_and_goes() {
 	while [ ! -e stop ]; do
 		for n in 1 2 3; do
-			echo 0 >/sys/devices/system/cpu/cpu$n/online
+			online $n 0 && echo $n >>gone
 			usleep 20000
-			echo 1 >/sys/devices/system/cpu/cpu$n/online
+			online $n 1
 			usleep 5000
 		done
 	done
@@ -23,8 +24,11 @@ enabled_late() {
 	rc=$?
 	: >stop
 	wait $goes
-	return $rc
+	echo "a CPU was offline $(wc -l <gone) times"
+	[ "$(sort -u gone | wc -l)" = 3 ] && [ $rc = 0 ]
 }
+enabled_after() { ./enable-hotplug back; }
+check "an event enabled when its processor is back, and closed when it is gone again" enabled_after
 check "events enabled while their processors go, and closed when these are gone" enabled_late
 check "the kernel said nothing it should not" quiet_kernel
 done_testing

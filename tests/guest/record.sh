@@ -71,12 +71,17 @@ check "an open debugfs reader refuses a recorder" debugfs_refuses
 check "recording works after both" record_briefly
 
 switched_files() {
+	before=$(($(echo $(hv written) | tr ' ' +)))
 	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 --switch-output=1s -o switched sleep 3 || return 1
 	set -- switched.*
 	[ $# -gt 2 ] || { echo "$# files"; return 1; }
 	for f; do
-		perf script -i $f >/dev/null 2>err && ! grep . err || return 1
+		perf script -i $f --show-lost-events >>all 2>err && ! grep . err || return 1
 	done
+	# What is counted in them all, and what the hypervisor wrote meanwhile
+	awk '/ vpa-dtl: / { n++ } /LOST_SAMPLES/ { sub(/\(.*/, ""); n += $NF }
+	     END { print n " entries of " written; exit n != written }' \
+		written=$(($(echo $(hv written) | tr ' ' +) - before)) all
 }
 check "files that were switched are sound" switched_files
 refused_with() { # WORDS COMMAND...

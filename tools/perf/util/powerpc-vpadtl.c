@@ -587,7 +587,8 @@ static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cp
  * Queue the data of an AUXTRACE record, of which nothing is trusted. @buffer is
  * NULL afterwards where there is no data that could be.
  */
-static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_event *event,
+static int vpadtl__queue_event(struct powerpc_vpadtl *vpa,
+			       const struct perf_record_auxtrace *auxtrace,
 			       u64 data_offset, struct auxtrace_buffer **buffer)
 {
 	struct perf_data *data = vpa->session->data;
@@ -597,10 +598,10 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 
 	*buffer = NULL;
 
-	if (event->header.size < sizeof(event->auxtrace))
+	if (auxtrace->header.size < sizeof(*auxtrace))
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
 
-	ev.auxtrace = event->auxtrace;
+	ev.auxtrace = *auxtrace;
 
 	if (!vpadtl__is_queue_of(vpa, ev.auxtrace.idx, ev.auxtrace.cpu)) {
 		if (perf_data__is_pipe(data))
@@ -634,6 +635,50 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa, const union perf_even
 			     ev.auxtrace.size - (*buffer)->size, 0);
 }
 
+/* A record that the index of the file lists */
+struct vpadtl_record {
+	struct perf_record_auxtrace	auxtrace;
+	u64				data_offset;
+};
+
+/* Whose a queue is most of its records say: one that is damaged must not take it. */
+static int vpadtl__pair_queues(struct powerpc_vpadtl *vpa, const struct vpadtl_record *records,
+			       size_t nr)
+{
+	struct {
+		u32 cpu;
+		size_t votes;	/* more than against it */
+	} *of, *queue;
+	u32 idx, cpu;
+	size_t i;
+
+	of = calloc(MAX_NR_CPUS, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+
+	for (i = 0; i < nr; i++) {
+		idx = records[i].auxtrace.idx;
+		cpu = records[i].auxtrace.cpu;
+		if (idx >= MAX_NR_CPUS || cpu >= MAX_NR_CPUS)
+			continue;
+
+		queue = &of[idx];
+		if (!queue->votes)
+			queue->cpu = cpu;
+		queue->votes += queue->cpu == cpu ? 1 : -1;
+	}
+
+	for (idx = 0; idx < MAX_NR_CPUS; idx++) {
+		cpu = of[idx].cpu;
+		if (of[idx].votes &&
+		    (!vpa->queue_of[cpu] || of[vpa->queue_of[cpu] - 1].votes < of[idx].votes))
+			vpa->queue_of[cpu] = idx + 1;
+	}
+
+	free(of);
+	return 0;
+}
+
 /*
  * Queue all that the index of the file lists, so that entries which reached the
  * file late can still be merged by their time. What a damaged index does not
@@ -645,11 +690,12 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 	u64 start = session->header.data_offset;
 	u64 end = vpadtl__data_end(session);
 	char buf[PERF_SAMPLE_MAX_SIZE];
+	struct vpadtl_record *records;
 	struct auxtrace_buffer *buffer;
 	struct auxtrace_index *index;
 	union perf_event *event;
 	size_t i, nr = 0;
-	int err;
+	int err = 0;
 
 	list_for_each_entry(index, &session->auxtrace_index, list)
 		nr += index->nr;
@@ -657,9 +703,13 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 		return 0;
 
 	vpa->indexed = calloc(nr, sizeof(*vpa->indexed));
-	if (!vpa->indexed)
-		return -ENOMEM;
+	records = malloc(nr * sizeof(*records));
+	if (!vpa->indexed || !records) {
+		err = -ENOMEM;
+		goto out;
+	}
 
+	nr = 0;
 	list_for_each_entry(index, &session->auxtrace_index, list) {
 		for (i = 0; i < index->nr; i++) {
 			u64 offset = index->entries[i].file_offset;
@@ -671,22 +721,28 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 			    event->header.type != PERF_RECORD_AUXTRACE) {
 				err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
 				if (err)
-					return err;
+					goto out;
 				continue;
 			}
 
 			offset += event->header.size;
-			err = vpadtl__queue_event(vpa, event, offset, &buffer);
-			if (err)
-				return err;
-			vpa->indexed[vpa->nr_indexed++] = offset;
+			records[nr].auxtrace = event->auxtrace;
+			records[nr++].data_offset = offset;
 			start = offset;
 			/* It was the mapped file that was looked at */
 			vpadtl__let_go(vpa, offset, event->auxtrace.size);
 		}
 	}
 
-	return 0;
+	err = vpadtl__pair_queues(vpa, records, nr);
+	for (i = 0; i < nr && !err; i++) {
+		vpa->indexed[vpa->nr_indexed++] = records[i].data_offset;
+		err = vpadtl__queue_event(vpa, &records[i].auxtrace, records[i].data_offset,
+					  &buffer);
+	}
+out:
+	free(records);
+	return err;
 }
 
 /*
@@ -957,7 +1013,7 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 			return min(err, 0);
 	}
 
-	err = vpadtl__queue_event(vpa, event, data_offset, &buffer);
+	err = vpadtl__queue_event(vpa, &event->auxtrace, data_offset, &buffer);
 	if (err || !buffer)
 		return err;
 
