@@ -31,7 +31,8 @@ dtlgen=$top/build/tests/dtlgen
 export PERF_CONFIG=/dev/null
 export PERF_BUILDID_DIR=$out/buildid
 export PAGER=cat
-export ASAN_OPTIONS=detect_leaks=0:exitcode=99
+# More memory than there is ends malloc() as it does without the sanitizers.
+export ASAN_OPTIONS=detect_leaks=0:exitcode=99:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:exitcode=99:suppressions=$here/ubsan.suppressions
 
 # What is run on each file; the file comes last.
