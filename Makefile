@@ -60,8 +60,9 @@ series: setup	## the patches with cover letters: build/series/ (BASE=)
 refresh:	## take edits in build/src/… back into patches/ and the overlay (BASE=)
 	@lab/refresh
 
+SOAK = $(patsubst tests/guest/%.sh,soak/%,$(shell grep -LE '^# CONFIG=(native|kvm-host)' tests/guest/*.sh))
 soak:		## all scenarios under a debug kernel with KASAN, ten minutes of all at once; native accounting; nested KVM
-	@tests/check build soak native kvm
+	@tests/check build $(SOAK) native kvm
 
 bench: perf kernel qemu guest	## the benchmarks: instructions, memory, what is kept at which rate
 	@tests/bench/run
