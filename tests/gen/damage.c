@@ -128,6 +128,14 @@ static void other_idx(struct victim *v)
 		put(v, at + 32, get(v, at + 32, 4) ^ 1, 4);
 }
 
+static void no_cpu(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 40, get(v, at + 40, 4) ^ 1024, 4);
+}
+
 /* The size of all records and their data, in the file's header */
 static void wrong_data_size(struct victim *v)
 {
@@ -147,31 +155,41 @@ static void wrong_aux_idx(struct victim *v)
 		put(v, at + 32, idx[below(v, 4)], 4);
 }
 
-/* A frame somewhere becomes one that looks like a header or like nothing. */
-static void frame(struct victim *v, bool zero)
+/* Where a frame lies, 0: there is none */
+static u64 some_frame(struct victim *v)
 {
 	u64 at = some_auxtrace(v), n;
 
 	if (!at)
-		return;
+		return 0;
 	n = get(v, at + 8, 8) / FRAME_SIZE;
 	if (!n)
-		return;
-	at += AUXTRACE_RECORD_SIZE + below(v, n) * FRAME_SIZE;
-	if (zero)
-		memset(v->p + at, 0, FRAME_SIZE);
-	else
-		put(v, at + 16, 0, 8);
+		return 0;
+	return at + AUXTRACE_RECORD_SIZE + below(v, n) * FRAME_SIZE;
 }
 
 static void frame_header(struct victim *v)
 {
-	frame(v, false);
+	u64 at = some_frame(v);
+
+	if (at)
+		put(v, at + 16, 0, 8);
 }
 
 static void frame_zero(struct victim *v)
 {
-	frame(v, true);
+	u64 at = some_frame(v);
+
+	if (at)
+		memset(v->p + at, 0, FRAME_SIZE);
+}
+
+static void frame_ahead(struct victim *v)
+{
+	u64 at = some_frame(v);
+
+	if (at)
+		put(v, at + 16, get(v, at + 16, 8) ^ 1ULL << 48, 8);
 }
 
 static void info_short(struct victim *v)
@@ -245,9 +263,11 @@ static const struct {
 	{ "aux-idx", wrong_aux_idx, "the queue in an AUXTRACE record" },
 	{ "other-cpu", other_cpu, "an AUXTRACE record is of another CPU" },
 	{ "other-idx", other_idx, "an AUXTRACE record is of another's queue" },
+	{ "no-cpu", no_cpu, "an AUXTRACE record is of a CPU that has no other" },
 	{ "data-size", wrong_data_size, "the size of all records in the file's header" },
 	{ "frame-header", frame_header, "an entry gets timebase 0, as a header has" },
 	{ "frame-zero", frame_zero, "an entry is all zeros" },
+	{ "frame-ahead", frame_ahead, "an entry is of a time far ahead" },
 	{ "info-short", info_short, "AUXTRACE_INFO is shorter than its contents" },
 	{ "info-type", info_type, "AUXTRACE_INFO is of another type" },
 	{ "index", wrong_index, "the index of AUX buffers" },

@@ -97,6 +97,7 @@ struct powerpc_vpadtl {
 
 	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs */
 	u16				queue_of[MAX_NR_CPUS]; /* from 1; 0: not known */
+	u16				cpu_of[MAX_NR_CPUS]; /* a queue is, from 1 */
 };
 
 /* An entry in a window */
@@ -115,6 +116,7 @@ struct vpadtl_queue {
 	u64				newest;		/* latest put in the window */
 	u64				tb_freq;	/* of all entries in the window, ... */
 	u32				raw_tb_freq;	/* ... for the samples' raw data */
+	unsigned int			nr_before;	/* put before the last one since it came */
 	struct vpadtl_slot		*next;		/* in the window, by time */
 	struct vpadtl_slot		*end;
 	struct vpadtl_slot		window[VPADTL_WINDOW];
@@ -127,6 +129,14 @@ static int vpadtl__error(struct powerpc_vpadtl *vpa, enum powerpc_vpadtl_error e
 
 	pr_debug("vpa_dtl: cpu %d: stream offset %#"PRIx64", %"PRIu64" bytes: %s\n",
 		 cpu, offset, size, powerpc_vpadtl__strerror(error));
+
+	/* No record of the file, or none that is sound, has it in its dump */
+	if (dump_trace) {
+		color_fprintf(stdout, PERF_COLOR_BLUE,
+			      ". ... VPA DTL data of CPU %d, stream offset %#"PRIx64": %"PRIu64" bytes: %s\n",
+			      cpu, offset, size, powerpc_vpadtl__strerror(error));
+		return 0;
+	}
 
 	if (!vpa->synth_opts.errors ||
 	    (error == POWERPC_VPADTL_ERR_LOST &&
@@ -252,18 +262,33 @@ static inline void vpadtl_slot__set(struct vpadtl_slot *slot, u64 time, const u8
 	slot->raw.tb_freq = raw_tb_freq;
 }
 
-/* Put an entry in the window, which has room, at its place before others. */
+/*
+ * Put an entry in the window, which has room, at its place before others. One that
+ * is of a time far ahead would stay the last for ever: it is told when more were put
+ * before it than one poll can take.
+ */
 static int vpadtl_queue__insert(struct vpadtl_queue *q, u64 time, const u8 *frame)
 {
 	struct vpadtl_slot *slot;
+	int err;
 
 	for (slot = q->end++; slot > q->next && slot[-1].time > time; slot--)
 		*slot = slot[-1];
 	vpadtl_slot__set(slot, time, frame, q->raw_tb_freq);
 
-	if (time >= q->last_time)
-		return 0;
-	return vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu, q->decoder.offset, 0, time);
+	if (time < q->last_time) {
+		err = vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu, q->decoder.offset,
+				    0, time);
+		if (err)
+			return err;
+	}
+
+	if (slot == q->end - 1)
+		q->nr_before = 0;
+	else if (++q->nr_before == VPADTL_AHEAD)
+		return vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu, q->decoder.offset,
+				     0, q->end[-1].time);
+	return 0;
 }
 
 static void vpadtl_queue__set_freq(struct vpadtl_queue *q, u64 tb_freq)
@@ -379,6 +404,7 @@ static void vpadtl_queue__append(struct vpadtl_queue *q)
 	nr = slot - q->end;
 	if (!nr)
 		return;
+	q->nr_before = 0;
 	q->newest = newest;
 	q->end = slot;
 	powerpc_vpadtl_decoder__take(&q->decoder, nr, newest);
@@ -569,18 +595,14 @@ static struct vpadtl_queue *vpadtl__queue(struct powerpc_vpadtl *vpa, unsigned i
 /* Each CPU has an AUX area and that a queue, which all its records name; none is without. */
 static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cpu)
 {
-	const struct auxtrace_queues *queues = &vpa->queues;
-
 	if (queue_nr >= MAX_NR_CPUS || cpu >= MAX_NR_CPUS)
 		return false;
 
-	if (queue_nr < queues->nr_queues && queues->queue_array[queue_nr].set &&
-	    queues->queue_array[queue_nr].cpu != (int)cpu)
-		return false;
-
-	if (!vpa->queue_of[cpu])
+	if (!vpa->queue_of[cpu] && !vpa->cpu_of[queue_nr]) {
 		vpa->queue_of[cpu] = queue_nr + 1;
-	return vpa->queue_of[cpu] == queue_nr + 1;
+		vpa->cpu_of[queue_nr] = cpu + 1;
+	}
+	return vpa->queue_of[cpu] == queue_nr + 1 && vpa->cpu_of[queue_nr] == cpu + 1;
 }
 
 /*
@@ -669,9 +691,11 @@ static int vpadtl__pair_queues(struct powerpc_vpadtl *vpa, const struct vpadtl_r
 	}
 
 	for (idx = 0; idx < MAX_NR_CPUS; idx++) {
+		if (!of[idx].votes)
+			continue;
 		cpu = of[idx].cpu;
-		if (of[idx].votes &&
-		    (!vpa->queue_of[cpu] || of[vpa->queue_of[cpu] - 1].votes < of[idx].votes))
+		vpa->cpu_of[idx] = cpu + 1;
+		if (!vpa->queue_of[cpu] || of[vpa->queue_of[cpu] - 1].votes < of[idx].votes)
 			vpa->queue_of[cpu] = idx + 1;
 	}
 
@@ -735,6 +759,9 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 	}
 
 	err = vpadtl__pair_queues(vpa, records, nr);
+	/* A dump shows the data of a record where it comes by */
+	if (dump_trace)
+		goto out;
 	for (i = 0; i < nr && !err; i++) {
 		vpa->indexed[vpa->nr_indexed++] = records[i].data_offset;
 		err = vpadtl__queue_event(vpa, &records[i].auxtrace, records[i].data_offset,
@@ -954,13 +981,8 @@ static void vpadtl__dump(struct vpadtl_queue *q, const struct auxtrace_buffer *b
 /* What the end of a stream leaves over is in none of its records. */
 static void vpadtl__dump_end(struct vpadtl_queue *q)
 {
-	struct powerpc_vpadtl_decoder *d = &q->decoder;
-
-	while (powerpc_vpadtl_decoder__next(d) == POWERPC_VPADTL_ERROR)
-		color_fprintf(stdout, PERF_COLOR_BLUE,
-			      ". ... VPA DTL data of CPU %u, stream offset %#"PRIx64": %"PRIu64" bytes: %s\n",
-			      q->cpu, d->offset, d->error_size,
-			      powerpc_vpadtl__strerror(d->error));
+	while (powerpc_vpadtl_decoder__next(&q->decoder) == POWERPC_VPADTL_ERROR)
+		vpadtl_queue__error(q);
 }
 
 /*
@@ -1272,8 +1294,12 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	vpa->auxtrace.evsel_is_auxtrace = powerpc_vpadtl_evsel_is_auxtrace;
 	session->auxtrace = &vpa->auxtrace;
 
-	if (dump_trace)
+	if (dump_trace) {
+		err = vpadtl__queue_index(vpa);
+		if (err)
+			goto err_free_events;
 		return 0;
+	}
 
 	if (session->itrace_synth_opts && session->itrace_synth_opts->set)
 		vpa->synth_opts = *session->itrace_synth_opts;
