@@ -59,6 +59,7 @@ static const struct opt {
 	{ "back-every", NUMBER32, SPEC(back_every), NULL },
 	{ "missing-first", NUMBER32, SPEC(missing_first), NULL },
 	{ "hole-every", NUMBER32, SPEC(hole_every), NULL },
+	{ "no-switches", FLAG, SPEC(no_switches), NULL },
 	{ "no-index", FLAG, SPEC(no_index), NULL },
 	{ "no-aux-records", FLAG, SPEC(no_aux_records), NULL },
 	{ "pipe", FLAG, SPEC(pipe), NULL },
@@ -91,6 +92,7 @@ static void help(FILE *f)
 "  --headers-every N    a header frame again after N entries\n"
 "  --header-shift TICKS each moves the boot timebase on by so much\n"
 "  --no-header          no header frames\n"
+"  --no-switches        recorded without context switches\n"
 "  --no-index           no index of AUX buffers in the file's header\n"
 "  --no-aux-records     no PERF_RECORD_AUX\n"
 "  --pipe               as perf record writes it to a pipe\n"

@@ -63,6 +63,7 @@ enum lose { LOSE_OVERWRITTEN, LOSE_NOROOM, LOSE_BOTH };
  * @back_every: an entry in so many is stamped some entries earlier
  * @missing_first: the first buffer of so many CPUs is not in the file
  * @hole_every: a buffer in so many of each CPU is not in the file (0: none)
+ * @no_switches: attributes do not ask for context switches, so there are none
  * @no_index: no index of AUX buffers in the file's header
  * @no_aux_records: no PERF_RECORD_AUX
  * @pipe: as perf record writes it to a pipe
@@ -98,6 +99,7 @@ struct spec {
 	u32 back_every;
 	u32 missing_first;
 	u32 hole_every;
+	bool no_switches;
 	bool no_index;
 	bool no_aux_records;
 	bool pipe;

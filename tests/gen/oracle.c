@@ -128,10 +128,8 @@ static void print_entry(struct oracle *o, u32 cpu, const struct entry *e, u64 ns
 	print_ip(o, cpu, task, e->srr0, e->srr1 & MSR_PR);
 }
 
-static void print_sample(struct oracle *o, u32 cpu, const struct item *it)
+static void print_sample(struct oracle *o, u32 cpu, const struct item *it, int task)
 {
-	int task = o->current[cpu];
-
 	print_start(o, cpu, task, it->time);
 	fprintf(o->script, "%10u %*s: ", 1000000, NAME_WIDTH, "cpu-clock");
 	print_ip(o, cpu, task, it->ip, !(it->ip >> 63));
@@ -167,6 +165,7 @@ static void do_record(struct oracle *o, const struct source *src)
 {
 	const struct item *it = &src->item;
 	u32 cpu = src->cpu;
+	int task;
 
 	switch (it->kind) {
 	case ITEM_COMM:
@@ -183,10 +182,12 @@ static void do_record(struct oracle *o, const struct source *src)
 		o->ledgers[cpu].lost_records++;
 		break;
 	case ITEM_SAMPLE:
-		/* It tells of the running task, as a switch does. */
-		o->current[cpu] = it->task < 0 ? 0 : it->task;
+		/* It tells of the running task, until the switch that would be seen. */
+		task = it->task < 0 ? 0 : it->task;
+		if (!o->s->no_switches)
+			o->current[cpu] = task;
 		if (o->script)
-			print_sample(o, cpu, it);
+			print_sample(o, cpu, it, task);
 		break;
 	default:
 		break;

@@ -212,6 +212,7 @@ static void put_sample_id(struct buf *b, const struct spec *s, int ev, u32 cpu,
 static void put_attr(struct buf *b, const struct spec *s, int ev)
 {
 	const struct event_desc *d = &events[ev];
+	u64 set = d->bits & ~(s->no_switches ? 1ULL << ATTR_CONTEXT_SWITCH : 0);
 	size_t at = b->len;
 	u8 *bits;
 	int i;
@@ -225,7 +226,7 @@ static void put_attr(struct buf *b, const struct spec *s, int ev)
 	bits = room(b, 8);
 	memset(bits, 0, 8);
 	for (i = 0; i < 64; i++)
-		if (d->bits >> i & 1)
+		if (set >> i & 1)
 			bits[i / 8] |= b->big ? 0x80 >> i % 8 : 1 << i % 8;
 	put_zeros(b, s->attr_size - (b->len - at));
 }

@@ -81,7 +81,8 @@ struct powerpc_vpadtl {
 	u64				read_end;
 	u64				read_size;	/* ... since pages were let go of */
 	u64				let_go_start;	/* the time before */
-	bool				have_switch_evsel;
+	bool				switches_asked;	/* for the two below */
+	bool				has_switches;
 	struct evsel			*switch_evsel;	/* sched:sched_switch */
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
 
@@ -840,22 +841,35 @@ static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_
 	vpadtl__set_task(vpa, sample->cpu, pid, tid);
 }
 
+/*
+ * Are context switches recorded? Without them, a task that was seen once would be told
+ * of all entries to come. Not asked sooner: in a pipe the names of events come after
+ * their attributes.
+ */
+static bool vpadtl__has_switches(struct powerpc_vpadtl *vpa)
+{
+	struct evsel *evsel;
+
+	if (vpa->switches_asked)
+		return vpa->has_switches;
+
+	evlist__for_each_entry(vpa->session->evlist, evsel) {
+		if (evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
+		    evsel__name_is(evsel, "sched:sched_switch"))
+			vpa->switch_evsel = evsel;
+		if (evsel->core.attr.context_switch || vpa->switch_evsel)
+			vpa->has_switches = true;
+	}
+	vpa->switches_asked = true;
+
+	return vpa->has_switches;
+}
+
 /* What a sched_switch sample says is next; any other sample is of what runs. */
 static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sample *sample)
 {
 	struct evlist *evlist = vpa->session->evlist;
 	pid_t pid = sample->pid, tid = sample->tid;
-	struct evsel *evsel;
-
-	/* Not sooner: in a pipe the names of events come after their attributes */
-	if (!vpa->have_switch_evsel) {
-		evlist__for_each_entry(evlist, evsel) {
-			if (evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
-			    evsel__name_is(evsel, "sched:sched_switch"))
-				vpa->switch_evsel = evsel;
-		}
-		vpa->have_switch_evsel = true;
-	}
 
 	if (vpa->switch_evsel && evlist__id2evsel(evlist, sample->id) == vpa->switch_evsel) {
 		pid = -1;
@@ -897,7 +911,7 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 		return 0;
 
 	err = vpadtl__process_queues(vpa, sample->time);
-	if (err)
+	if (err || !vpadtl__has_switches(vpa))
 		return err;
 
 	switch (event->header.type) {
