@@ -4,7 +4,7 @@
  * Writes the entries that the machine property x-dtl-script asks for, so that
  * a test of a log reader can have bursts, every code, extreme times and an
  * index that runs on whenever it wants, with a sequence number that proves
- * order and completeness.
+ * order and completeness. Refuses to take a log, or to let go of it, as well.
  *
  * See docs/specs/ppc-spapr-dtl.rst.
  *
@@ -59,6 +59,7 @@ struct SpaprDtlScript {
     uint64_t skip;
     uint64_t reasons;                   /* SpaprDtlReasons */
     uint64_t times;                     /* SpaprDtlTimes */
+    uint64_t refuse;                    /* SpaprDtlRefuse */
 
     SpaprDtlScriptCpu *cpus;            /* by cpu_index */
     QEMUTimer *timer;
@@ -79,6 +80,14 @@ static const char *const times_names[] = {
     NULL
 };
 
+static const char *const refuse_names[] = {
+    "none",
+    [DTL_REFUSE_REGISTER] = "register",
+    [DTL_REFUSE_DEREGISTER] = "deregister",
+    [DTL_REFUSE_REGISTER | DTL_REFUSE_DEREGISTER] = "both",
+    NULL
+};
+
 static const struct {
     const char *name;
     size_t offset;                      /* of a uint64_t of SpaprDtlScript */
@@ -95,6 +104,7 @@ static const struct {
     { SCRIPT_FIELD(skip), .max = UINT32_MAX },
     { SCRIPT_FIELD(reasons), .names = reasons_names },
     { SCRIPT_FIELD(times), .names = times_names },
+    { SCRIPT_FIELD(refuse), .names = refuse_names },
 #undef SCRIPT_FIELD
 };
 
@@ -261,6 +271,11 @@ static void script_entry(SpaprDtlScript *script, SpaprDtlScriptCpu *sc,
     }
 }
 
+static bool script_is_for(SpaprDtlScript *script, CPUState *cs)
+{
+    return script->cpu == SCRIPT_ALL_CPUS || script->cpu == cs->cpu_index;
+}
+
 static bool script_done(SpaprDtlScript *script, SpaprDtlScriptCpu *sc)
 {
     return script->count && sc->written >= script->count;
@@ -268,7 +283,7 @@ static bool script_done(SpaprDtlScript *script, SpaprDtlScriptCpu *sc)
 
 static bool script_wants(SpaprDtlScript *script, CPUState *cs)
 {
-    return (script->cpu == SCRIPT_ALL_CPUS || script->cpu == cs->cpu_index) &&
+    return script_is_for(script, cs) &&
         !script_done(script, &script->cpus[cs->cpu_index]) &&
         spapr_dtl_enabled(POWERPC_CPU(cs), DTL_LOG_ANY);
 }
@@ -379,6 +394,14 @@ static void script_set(Object *obj, const char *value, Error **errp)
     trace_spapr_dtl_script(value);
 }
 
+/* Whether the script refuses to do @what with the log of @cpu. BQL. */
+bool spapr_dtl_script_refuses(PowerPCCPU *cpu, SpaprDtlRefuse what)
+{
+    SpaprDtlScript *script = SPAPR_MACHINE(qdev_get_machine())->dtl.script;
+
+    return script && script->refuse & what && script_is_for(script, CPU(cpu));
+}
+
 /* Back to real dispatches. */
 void spapr_dtl_script_clear(SpaprMachineState *spapr)
 {
@@ -394,7 +417,8 @@ void spapr_dtl_script_instance_init(SpaprMachineState *spapr)
     object_property_set_description(obj, "x-dtl-script",
                                     "Test mode of the dispatch trace log:"
                                     " the entries to write instead of the"
-                                    " real ones (empty: off)");
+                                    " real ones, and what to refuse"
+                                    " (empty: off)");
 }
 
 /* Start the script that came with -machine. */

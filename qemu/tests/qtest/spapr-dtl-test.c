@@ -942,6 +942,8 @@ static void test_script_errors(void)
         { "reasons=Walk",
           "x-dtl-script: reasons='Walk' is none of fixed, walk, kinds" },
         { "times=", "x-dtl-script: times='' is none of fixed, limits" },
+        { "refuse=all", "x-dtl-script: refuse='all' is none of none, register,"
+          " deregister, both" },
     };
     QTestState *qts = machine_start("single", "x-dtl-script=cpu=1,,count=3");
     g_autofree char *script = NULL;
@@ -1067,6 +1069,74 @@ static void test_script(const void *thread)
     qtest_quit(qts);
 }
 
+/* The test mode refuses what it is told to, of the vCPUs it is for. */
+static void test_script_refuse(const void *thread)
+{
+    static const struct {
+        const char *script;
+        int64_t register_ret, deregister_ret;
+    } cases[] = {
+        { "refuse=none", H_SUCCESS, H_SUCCESS },
+        { "refuse=register", H_RESOURCE, H_SUCCESS },
+        { "refuse=deregister", H_SUCCESS, H_RESOURCE },
+        { "refuse=both", H_RESOURCE, H_RESOURCE },
+        { "refuse=both,cpu=0", H_RESOURCE, H_RESOURCE },
+        { "refuse=both,cpu=1", H_SUCCESS, H_SUCCESS },
+        { "burst=1", H_SUCCESS, H_SUCCESS },
+        { "", H_SUCCESS, H_SUCCESS },
+    };
+    QTestState *qts = machine_start(thread, "x-dtl-script=refuse=both");
+    uint64_t count;
+    int i;
+
+    g_assert_cmpint(register_vpa(qts, 0), ==, H_SUCCESS);
+    for (i = 0; i < ARRAY_SIZE(cases); i++) {
+        g_test_message("%s", cases[i].script);
+        set_script(qts, cases[i].script);
+        g_assert_cmpint(register_dtl(qts, 0, DTL(0), DTL_SIZE), ==,
+                        cases[i].register_ret);
+        g_assert_cmpint(deregister_dtl(qts, 0), ==, cases[i].deregister_ret);
+        /* A bad buffer is still one. */
+        g_assert_cmpint(register_dtl(qts, 0, DTL(0), DTL_ENTRY_SIZE - 1), ==,
+                        H_PARAMETER);
+    }
+
+    /* What was refused is not written. */
+    g_assert_cmpint(deregister_dtl(qts, 0), ==, H_SUCCESS);
+    set_mask(qts, 0, MASK_ALL);
+    set_script(qts, "refuse=register,burst=10,interval=100000");
+    g_assert_cmpint(register_dtl(qts, 0, DTL(0), DTL_SIZE), ==, H_RESOURCE);
+    check_silent(qts, 0);
+
+    /* What is kept goes on, and its VPA is kept with it. */
+    set_script(qts, "refuse=deregister,burst=10,interval=100000");
+    g_assert_cmpint(register_dtl(qts, 0, DTL(0), DTL_SIZE), ==, H_SUCCESS);
+    g_assert_cmpint(deregister_dtl(qts, 0), ==, H_RESOURCE);
+    count = written(qts, 0);
+    wait_until(written(qts, 0) > count + 100);
+    g_assert_cmpint(hcall(qts, 0, H_REGISTER_VPA, DEREGISTER_VPA, 0, 0), ==,
+                    H_RESOURCE);
+    g_assert_cmpint(deregister_dtl(qts, 0), ==, H_RESOURCE);
+
+    /* Another log replaces it. */
+    qtest_memset(qts, DTL(1), 0, DTL_SIZE);
+    g_assert_cmpint(register_dtl(qts, 0, DTL(1), DTL_SIZE), ==, H_SUCCESS);
+    count = written(qts, 0);
+    wait_until(written(qts, 0) > count + 100);
+    g_assert_cmpint(get_slot(qts, 1, 0).fault_addr, >, 0);
+
+    /* A reset takes the log and leaves the script. */
+    qtest_qmp_assert_success(qts, "{ 'execute': 'system_reset' }");
+    qtest_qmp_eventwait(qts, "RESET");
+    check_silent(qts, 0);
+    log_start(qts, 0, DTL_SLOTS, MASK_ALL);
+    g_assert_cmpint(deregister_dtl(qts, 0), ==, H_RESOURCE);
+    set_script(qts, endless);
+    g_assert_cmpint(deregister_dtl(qts, 0), ==, H_SUCCESS);
+    check_silent(qts, 0);
+    qtest_quit(qts);
+}
+
 int main(int argc, char *argv[])
 {
     static const char *const threads[] = { "single", "multi" };
@@ -1101,6 +1171,7 @@ int main(int argc, char *argv[])
             { "migrate", test_migrate },
             { "snapshot", test_snapshot },
             { "script", test_script },
+            { "script-refuse", test_script_refuse },
         };
         int j;
 

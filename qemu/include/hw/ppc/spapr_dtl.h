@@ -45,6 +45,12 @@ typedef enum SpaprDtlPreemptReason {
     DTL_PREEMPT_PAGE_FAULT = 6,
 } SpaprDtlPreemptReason;
 
+/* What the test mode can refuse to do with a log; bits */
+typedef enum SpaprDtlRefuse {
+    DTL_REFUSE_REGISTER = 1,
+    DTL_REFUSE_DEREGISTER = 2,
+} SpaprDtlRefuse;
+
 /* One entry of the log, in the byte order of the host */
 typedef struct SpaprDtlEntry {
     uint8_t dispatch_reason;
@@ -111,6 +117,7 @@ void spapr_dtl_script_machine_init(struct SpaprMachineState *spapr,
                                    Error **errp);
 void spapr_dtl_script_post_load(struct SpaprMachineState *spapr);
 void spapr_dtl_script_clear(struct SpaprMachineState *spapr);
+bool spapr_dtl_script_refuses(PowerPCCPU *cpu, SpaprDtlRefuse what);
 
 int spapr_dtl_post_load(void *opaque, int version_id);
 extern const VMStateDescription vmstate_spapr_cpu_dtl_stop;
