@@ -26,6 +26,7 @@
 #include <linux/capability.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/kmemleak.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -168,23 +169,22 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 		return 0;
 	}
 
+	/* One that kept the log must not write to it while we do */
+	WRITE_ONCE(vpa->dtl_enable_mask, 0);
+	barrier();
+
 	/*
 	 * The hypervisor lets its count run on in its own time. A slot of the
 	 * first lap that it skips must not hold an entry of the last session:
 	 * it would be taken for a new one.
 	 */
-	if (!log->stuck)
-		memset(log->ring, 0, DISPATCH_LOG_BYTES);
+	memset(log->ring, 0, DISPATCH_LOG_BYTES);
 
 	/* The count before the registration: KVM logs as soon as it is done */
 	vpa->dtl_idx = 0;
 	log->seen = 0;
 
-	/*
-	 * The hypervisor reads the length of the log in its second word. One
-	 * that kept the log must not write an entry there.
-	 */
-	WRITE_ONCE(vpa->dtl_enable_mask, 0);
+	/* The hypervisor reads the length of the log in its second word */
 	log->ring->enqueue_to_dispatch_time = cpu_to_be32(DISPATCH_LOG_BYTES);
 	rc = register_dtl(hard_smp_processor_id(), __pa(log->ring));
 	if (rc) {
@@ -612,10 +612,14 @@ static int vpa_dtl_get_ring(struct vpa_dtl_log *log, int cpu)
 	return log->ring ? 0 : -ENOMEM;
 }
 
-/* What the hypervisor may still write to is never freed. */
+/* What the hypervisor may still write to is never freed, and that is no leak. */
 static void vpa_dtl_free_ring(struct vpa_dtl_log *log)
 {
-	if (!IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE) && log->ring && !log->stuck)
+	if (IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE) || !log->ring)
+		return;
+	if (log->stuck)
+		kmemleak_not_leak(log->ring);
+	else
 		kmem_cache_free(dtl_cache, log->ring);
 }
 
