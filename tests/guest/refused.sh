@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+# A hypervisor that refuses to take a log, or to let go of it: what the events do,
+# what the kernel says, and that all is well when it has come to its senses.
+# BRINGS=program
+. /root/lib-guest.sh
+
+REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
+HCALLS=/sys/kernel/tracing/events/powerpc/hcall_entry
+marks=0
+
+# What a test is to begin with: nothing said, nothing asked.
+begin() {
+	marks=$((marks + 1))
+	echo "refused: mark $marks" >/dev/kmsg
+	echo >/sys/kernel/tracing/trace
+}
+# said WHAT CPU…: since begin, the kernel has said of these CPUs, once each, that the
+# hypervisor refuses or keeps the log, and nothing else of logs and processors.
+said() {
+	what=$1
+	shift
+	for n; do echo "vpa_dtl: CPU $n: the hypervisor $what the log (-16)"; done >want
+	dmesg | sed "1,/refused: mark $marks\$/d; s/^\[[^]]*\] *//" | tee said.all |
+		grep -iE 'dtl|vpa|hypervisor|warning|fail' | sort >got
+	cmp -s want got || { cat said.all; return 1; }
+}
+# asked N: since begin, N calls of H_REGISTER_VPA (220) were made.
+echo 'opcode == 220' >$HCALLS/filter
+echo 1 >$HCALLS/enable
+asked() {
+	n=$(grep -c hcall_entry: /sys/kernel/tracing/trace)
+	echo "asked $n times, expected $1"
+	[ "$n" = "$1" ]
+}
+online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
+# quiet: the hypervisor writes nothing, though it keeps a log, until the next script.
+# Each script writes at least one entry.
+quiet() {
+	hv script "count=1,interval=1000${1:+,$1}" || return 1
+	sleep 0.2
+}
+
+# Opened, tried at each tick, disabled and enabled: it is asked once for each CPU.
+none() {
+	begin
+	hv script refuse=register || return 1
+	start_recording none.data $REC -o none.data || return 1
+	sleep 1
+	control disable
+	hv script ''
+	control enable
+	sleep 0.3
+	stop_recording && asked 2 && said refuses 0 1
+}
+check "refused: an event that records gets nothing, and asks once" none
+not_counted() {
+	begin
+	hv script refuse=register || return 1
+	perf stat -x, -a -A -e vpa_dtl/dtl_all/ sleep 0.5 2>stat.txt
+	hv script ''
+	cat stat.txt
+	[ "$(grep -c '<not counted>' stat.txt)" = 2 ] && asked 2 && said refuses 0 1
+}
+check "refused: an event that counts is told as not counted" not_counted
+begin
+check "it records when it is not refused any more" recorded taken.data $REC -o taken.data sleep 0.5
+check "the hypervisor was asked to take and let go, and all was well" said nothing
+
+# The hypervisor takes the log of one CPU only. The other records as usual, also
+# when the one goes and comes back.
+one() {
+	begin
+	hv script cpu=1,refuse=register || return 1
+	start_recording one.data $REC -o one.data || return 1
+	hv script ''
+	sleep 0.3
+	online 1 0 && online 1 1 || return 1
+	sleep 0.3
+	stop_recording && said refuses 1
+}
+check "refused for one CPU, which goes offline and comes back" one
+back() {
+	begin
+	hv script cpu=1,refuse=register || return 1
+	online 1 0 && online 1 1 || return 1
+	start_recording back.data $REC -o back.data || return 1
+	hv script ''
+	stop_recording && said refuses 1
+}
+check "refused for a CPU that came back" back
+check "that CPU records when it is not refused any more" recorded hotplugged.data $REC -o hotplugged.data sleep 0.5
+
+# An event that is on, and is started again for a new period
+begin
+check "refused: a new period leaves an event off, and what it counted" ./refused
+check "refused: the kernel said so" said refuses 1
+
+# The log is kept when the event stops. What it had until then is read, no more.
+kept() {
+	begin
+	hv script refuse=deregister,count=170,burst=85,interval=20000000 || return 1
+	recorded kept.data $REC -o kept.data sleep 0.5 || return 1
+	set -- $(hv written)
+	hv script refuse=deregister,count=85,burst=85
+	sleep 0.2
+	set -- $1 $2 $(hv written)
+	echo "$1 $2, later $3 $4"
+	[ $(($3 - $1)) = 85 ] && [ $(($4 - $2)) = 85 ] && said keeps 0 1
+}
+check "kept: the recording is whole, and the hypervisor writes on" kept
+# What it has written since is no entry of the next session, whose hypervisor passes
+# slots over.
+passed_over() {
+	begin
+	quiet refuse=deregister || return 1
+	start_recording over.data $REC -o over.data || return 1
+	hv script refuse=deregister,burst=85,count=85
+	sleep 0.3
+	control disable
+	control enable
+	hv script skip=10,burst=7,interval=50000000,count=70
+	sleep 1
+	stop_recording
+	rc=$?
+	# perf has no entries for what was skipped: no ledger
+	rm /out/over.data.before
+	said keeps 0 1 || return 1
+	return $rc
+}
+check "kept: enabled again" passed_over
+let_go() {
+	set -- $(hv written)
+	hv script burst=85
+	sleep 0.2
+	set -- $1 $2 $(hv written)
+	hv script ''
+	echo "$1 $2, later $3 $4"
+	[ "$1 $2" = "$3 $4" ]
+}
+check "the hypervisor has let go of what it kept" let_go
+
+# Kept, and then not taken either; then opened, and let go at last.
+neither() {
+	begin
+	hv script refuse=deregister,count=1 || return 1
+	$REC -o x.data sleep 0.2
+	said keeps 0 1 || return 1
+	begin
+	hv script refuse=both,count=100,burst=20
+	sleep 0.2
+	recorded neither.data $REC -o neither.data sleep 0.5 || return 1
+	said refuses 0 1 || return 1
+	quiet || return 1
+	begin
+	start_recording both.data $REC -o both.data || return 1
+	hv script count=700,burst=70,interval=20000000
+	sleep 0.5
+	stop_recording && said nothing && let_go
+}
+check "kept, refused, then opened and closed as usual" neither
+
+# The CPU goes offline while the event is on.
+gone() {
+	hv script refuse=deregister,count=100,burst=20,cpu=1 || return 1
+	begin
+	start_recording gone.data $REC -o gone.data || return 1
+	sleep 0.3
+	online 1 0 || return 1
+	online 1 1 || return 1
+	sleep 0.3
+	stop_recording && said keeps 1 || return 1
+	quiet cpu=1 || return 1
+	begin
+	start_recording returned.data $REC -o returned.data || return 1
+	hv script count=700,burst=70,interval=20000000
+	sleep 0.5
+	stop_recording && said nothing && let_go
+}
+check "kept when its CPU went offline, then opened and closed as usual" gone
+begin
+check "it records at last" recorded last.data $REC -o last.data sleep 0.5
+check "nothing was refused" said nothing
+check "the kernel said nothing it should not" quiet_kernel
+done_testing
