@@ -646,6 +646,71 @@ static int test_unmap(void)
 	return 0;
 }
 
+static bool map_aux(struct dtl_event *ev)
+{
+	ev->aux = mmap(NULL, ev->aux_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       ev->fd, ev->page->aux_offset);
+	return ev->aux != MAP_FAILED;
+}
+
+static bool unmap_aux(struct dtl_event *ev)
+{
+	int rc = munmap(ev->aux, ev->aux_size);
+
+	ev->aux = NULL;
+	return !rc;
+}
+
+/*
+ * Without an AUX area an event is off until there is one. Where it is on all the
+ * same, all is lost, and told as that: there is no AUX record to flag.
+ */
+static int test_no_aux(void)
+{
+	const u64 period = 3600 * SEC;	/* nothing is taken before the event stops */
+	struct dtl_event ev;
+
+	SKIP_IF(!hypervisor_writes());
+	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL | DTL_FIXED, period));
+	FAIL_IF(dtl_map(&ev, 8, 8, false));
+	FAIL_IF(!unmap_aux(&ev));
+	dtl_enable(&ev);
+	dtl_sleep(20);
+	dtl_read_records(&ev);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(dtl_count(&ev, NULL) || ev.truncated);
+
+	/* it comes on by itself, and stops when the area goes away */
+	FAIL_IF(!map_aux(&ev));
+	FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+	dtl_read_aux(&ev, DTL_ALL);
+	FAIL_IF(ev.headers != 1 || ev.entries);
+	FAIL_IF(!unmap_aux(&ev));
+	dtl_read_records(&ev);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.lost < 20 || ev.truncated);
+
+	/* more than the hypervisor's log holds */
+	FAIL_IF(ioctl(ev.fd, PERF_EVENT_IOC_PERIOD, &period));
+	FAIL_IF(dtl_dispatch(&ev, 200) < 200);
+	dtl_disable(&ev);
+	dtl_read_records(&ev);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.lost < 220 || ev.truncated || ev.entries);
+
+	/* and with an area again it records */
+	FAIL_IF(!map_aux(&ev));
+	dtl_enable(&ev);
+	FAIL_IF(dtl_dispatch(&ev, 20) < 20);
+	dtl_disable(&ev);
+	dtl_read(&ev, DTL_ALL);
+	FAIL_IF(!dtl_balanced(&ev));
+	FAIL_IF(ev.headers != 2 || ev.entries < 20 || ev.truncated);
+	dtl_close(&ev);
+
+	return 0;
+}
+
 /* How often the driver is held as a module; 0 where it is built in */
 static unsigned long holders(void)
 {
@@ -724,6 +789,7 @@ int main(void)
 	rc |= run(test_owner, "vpa_dtl_owner");
 	rc |= run(test_hostile_tail, "vpa_dtl_hostile_tail");
 	rc |= run(test_unmap, "vpa_dtl_unmap");
+	rc |= run(test_no_aux, "vpa_dtl_no_aux");
 	rc |= run(test_outlived, "vpa_dtl_outlived");
 
 	return rc;
