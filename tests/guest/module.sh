@@ -58,6 +58,21 @@ after_a_kill() {
 	rmmod vpa_dtl && insmod $MODULE
 }
 check "taken out after its user was killed" after_a_kill
+writes() {
+	written=$(hv written)
+	sleep 0.3
+	[ "$written" != "$(hv written)" ]
+}
+# What the hypervisor keeps, it writes: nobody else may have that memory.
+after_a_refusal() {
+	hv script refuse=deregister,burst=85 || return 1
+	$REC -o x.data sleep 0.3 && rmmod vpa_dtl || return 1
+	writes || { echo "the hypervisor does not write"; return 1; }
+	echo 1 >/sys/kernel/slab/dtl/validate
+	insmod $MODULE && hv script '' && $REC -o x.data sleep 0.3 || return 1
+	! writes || { echo "the hypervisor still writes"; return 1; }
+}
+check "taken out while the hypervisor keeps its logs, and loaded" after_a_refusal
 kselftest
 check "kselftest vpa_dtl skips nothing" [ "$(grep -c '^skip: ' vpa_dtl.log)" = 0 ]
 check "the kernel said nothing it should not" quiet_kernel
