@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * enable-hotplug leader: open an event of CPU 1, take that away and bring it back,
+ * and open an event into the group of the first.
+ *
  * enable-hotplug back: open an event of CPU 1, take that away and bring it back,
  * enable the event, take the CPU away again and close the event.
  *
@@ -8,6 +11,7 @@
  * there or not. Each record, one a context switch, wakes the event's readers.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -23,14 +27,14 @@
 
 static time_t end;
 
-static int open_event(int cpu)
+static int open_event(int cpu, int leader)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
 		.disabled = 1, .context_switch = 1, .watermark = 1, .wakeup_watermark = 1,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int online(char c)
@@ -44,7 +48,7 @@ static int online(char c)
 
 static int enable_when_back(void)
 {
-	int fd = open_event(1);
+	int fd = open_event(1, -1);
 	void *p = mmap(NULL, 2 * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED || !online('0') || !online('1') ||
@@ -57,6 +61,20 @@ static int enable_when_back(void)
 	return !online('1');
 }
 
+/* The leader is in no context and has no group: nothing would keep the two together. */
+static int open_when_back(void)
+{
+	int leader = open_event(1, -1), fd;
+
+	if (leader < 0 || !online('0') || !online('1')) {
+		perror("enable-hotplug leader");
+		return 1;
+	}
+	fd = open_event(1, leader);
+	perror("an event whose leader was removed");
+	return !(fd < 0 && errno == ENODEV);
+}
+
 static void *enable(void *arg)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -64,7 +82,7 @@ static void *enable(void *arg)
 	uintptr_t opened = 0;
 
 	while (time(NULL) < end) {
-		int fd = open_event((int)(uintptr_t)arg);
+		int fd = open_event((int)(uintptr_t)arg, -1);
 
 		if (fd < 0) {
 			usleep(1000);
@@ -92,6 +110,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "back"))
 		return enable_when_back();
+	if (argc > 1 && !strcmp(argv[1], "leader"))
+		return open_when_back();
 
 	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 30);
 	for (int i = 0; i < 3; i++)

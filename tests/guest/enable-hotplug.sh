@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Events enabled again and again while their processors go away, and closed while
-# one is away: the processor's last context switch must leave nothing that the
+# Events of processors that go away: none that comes later joins one that is left.
+# Those enabled again and again while their processors go, and closed while one is away: the processor's last context switch must leave nothing that the
 # closing task waits for. A kernel that fails hangs, which the timeout ends.
 # SMP=4
 # BRINGS=program
@@ -28,6 +28,8 @@ enabled_late() {
 	[ "$(sort -u gone | wc -l)" = 3 ] && [ $rc = 0 ]
 }
 enabled_after() { ./enable-hotplug back; }
+opened_after() { ./enable-hotplug leader; }
+check "an event whose leader went with its processor, which is back, is refused" opened_after
 check "an event enabled when its processor is back, and closed when it is gone again" enabled_after
 check "events enabled while their processors go, and closed when these are gone" enabled_late
 check "the kernel said nothing it should not" quiet_kernel
