@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# Events of processors that go away: none that comes later joins one that is left.
-# Those enabled again and again while their processors go, and closed while one is away: the processor's last context switch must leave nothing that the
-# closing task waits for. A kernel that fails hangs, which the timeout ends.
+# Events of processors that go away. None that comes later joins one that is left.
+# Those enabled again and again while their processors go, and closed while one is
+# away: the processor's last context switch must leave nothing that the closing task
+# waits for. A kernel that fails hangs, which the timeout ends.
 # SMP=4
 # BRINGS=program
 . /root/lib-guest.sh
