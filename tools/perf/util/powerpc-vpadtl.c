@@ -831,6 +831,9 @@ static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_
 {
 	pid_t pid = sample->pid, tid = sample->tid;
 
+	/* Whatever the attributes say */
+	vpa->has_switches = true;
+
 	if (event->header.misc & PERF_RECORD_MISC_SWITCH_OUT) {
 		bool wide = event->header.type == PERF_RECORD_SWITCH_CPU_WIDE;
 
@@ -911,7 +914,7 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 		return 0;
 
 	err = vpadtl__process_queues(vpa, sample->time);
-	if (err || !vpadtl__has_switches(vpa))
+	if (err)
 		return err;
 
 	switch (event->header.type) {
@@ -920,11 +923,13 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 		vpadtl__process_switch(vpa, event, sample);
 		break;
 	case PERF_RECORD_ITRACE_START:
-		vpadtl__set_task(vpa, sample->cpu, event->itrace_start.pid,
-				 event->itrace_start.tid);
+		if (vpadtl__has_switches(vpa))
+			vpadtl__set_task(vpa, sample->cpu, event->itrace_start.pid,
+					 event->itrace_start.tid);
 		break;
 	case PERF_RECORD_SAMPLE:
-		vpadtl__process_sample(vpa, sample);
+		if (vpadtl__has_switches(vpa))
+			vpadtl__process_sample(vpa, sample);
 		break;
 	default:
 		break;
