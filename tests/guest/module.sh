@@ -68,11 +68,12 @@ after_a_refusal() {
 	hv script refuse=deregister,burst=85 || return 1
 	$REC -o x.data sleep 0.3 && rmmod vpa_dtl || return 1
 	writes || { echo "the hypervisor does not write"; return 1; }
-	echo 1 >/sys/kernel/slab/dtl/validate
+	echo 1 >/sys/kernel/slab/dtl/validate || return 1
 	insmod $MODULE && hv script '' && $REC -o x.data sleep 0.3 || return 1
 	! writes || { echo "the hypervisor still writes"; return 1; }
 }
 check "taken out while the hypervisor keeps its logs, and loaded" after_a_refusal
+hv script ''
 kselftest
 check "kselftest vpa_dtl skips nothing" [ "$(grep -c '^skip: ' vpa_dtl.log)" = 0 ]
 check "the kernel said nothing it should not" quiet_kernel
