@@ -535,17 +535,36 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 	return err ? err : vpadtl__push_queue(vpa, other);
 }
 
-/* There is new data for a queue */
+/*
+ * There is new data for a queue. An entry of a time far ahead may be all that waits in
+ * its window: what is new then comes before it, and the queue gets another place in
+ * the heap.
+ */
 static int vpadtl_queue__wake(struct vpadtl_queue *q)
 {
+	bool waits = q->next < q->end;
+	u64 time = waits ? q->next->time : 0;
+	struct powerpc_vpadtl *vpa = q->vpa;
+	unsigned int i;
 	int err;
 
-	/* It has been seen to if it has entries */
-	if (q->next < q->end)
+	/* It is seen to before these are delivered */
+	if (q->end - q->next > VPADTL_AHEAD)
 		return 0;
 
 	err = vpadtl_queue__fill(q);
-	return err ? err : vpadtl__push_queue(q->vpa, q);
+	if (err)
+		return err;
+	if (!waits)
+		return vpadtl__push_queue(vpa, q);
+	if (q->next->time == time)
+		return 0;
+
+	/* Seldom, so it is enough that a heap can be made anew */
+	vpa->heap.heap_cnt = 0;
+	for (i = 0; i < vpa->queues.nr_queues && !err; i++)
+		err = vpadtl__push_queue(vpa, vpa->queues.queue_array[i].priv);
+	return err;
 }
 
 /*
