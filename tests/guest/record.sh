@@ -72,7 +72,13 @@ check "recording works after both" record_briefly
 
 switched_files() {
 	before=$(($(echo $(hv written) | tr ' ' +)))
-	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 --switch-output=1s -o switched sleep 3 || return 1
+	# A slow machine is late with them
+	perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000 --switch-output=1s -o switched sh -c '
+		for i in $(seq 120); do
+			set -- switched.2*
+			[ $# -lt 3 ] || break
+			sleep 0.5
+		done' || return 1
 	set -- switched.*
 	[ $# -gt 2 ] || { echo "$# files"; return 1; }
 	for f; do

@@ -54,6 +54,7 @@
 struct vpadtl_task {
 	pid_t	pid;
 	pid_t	tid;
+	u64	since;
 };
 
 /* Where the data of an AUXTRACE record is in the file */
@@ -482,12 +483,23 @@ static int vpadtl__push_queue(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q
 	return auxtrace_heap__add(&vpa->heap, q->queue_nr, q->next->time);
 }
 
-/* Entries of @q come next. No event is processed before they are delivered. */
-static inline void vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct vpadtl_queue *q)
+/*
+ * Entries of @q come next. No event is processed before they are delivered. Who ran at
+ * the time of one that comes late, from before its task, is no longer known.
+ *
+ * Return: the time up to which this holds, at most @limit
+ */
+static inline u64 vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct vpadtl_queue *q,
+				      u64 limit)
 {
-	vpa->sample.pid = vpa->tasks[q->cpu].pid;
-	vpa->sample.tid = vpa->tasks[q->cpu].tid;
+	const struct vpadtl_task *task = &vpa->tasks[q->cpu];
+	bool late = q->next->time <= task->since;
+
+	vpa->sample.pid = late ? -1 : task->pid;
+	vpa->sample.tid = late ? -1 : task->tid;
 	vpa->sample.cpu = q->cpu;
+
+	return late ? min(task->since, limit) : limit;
 }
 
 /*
@@ -497,12 +509,12 @@ static inline void vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct 
 static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q,
 				  struct vpadtl_queue *other, u64 limit)
 {
-	u64 until = other ? min(other->next->time, limit) : limit;
+	u64 bound = other ? min(other->next->time, limit) : limit;
+	u64 until = vpadtl_queue__begin(vpa, q, bound);
 	struct vpadtl_queue *last;
 	struct vpadtl_slot *slot;
 	int err;
 
-	vpadtl_queue__begin(vpa, q);
 	while (1) {
 		if (unlikely(q->end - q->next <= VPADTL_AHEAD)) {
 			err = vpadtl_queue__fill(q);
@@ -510,6 +522,7 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 				return err;
 			if (q->next == q->end)
 				break;
+			until = vpadtl_queue__begin(vpa, q, bound);
 		}
 
 		slot = q->next;
@@ -521,14 +534,16 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 			continue;
 		}
 
-		if (until == limit)
-			break;
+		if (slot->time > bound) {
+			if (bound == limit)
+				break;
 
-		last = q;
-		q = other;
-		other = last;
-		until = min(slot->time, limit);
-		vpadtl_queue__begin(vpa, q);
+			last = q;
+			q = other;
+			other = last;
+			bound = min(slot->time, limit);
+		}
+		until = vpadtl_queue__begin(vpa, q, bound);
 	}
 
 	err = vpadtl__push_queue(vpa, q);
@@ -784,6 +799,14 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 		goto out;
 	for (i = 0; i < nr && !err; i++) {
 		vpa->indexed[vpa->nr_indexed++] = records[i].data_offset;
+		/* The data of one does not reach into the next */
+		if (i + 1 < nr && records[i].auxtrace.size > records[i + 1].data_offset -
+		    records[i + 1].auxtrace.header.size - records[i].data_offset) {
+			err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1,
+					    records[i].auxtrace.offset,
+					    records[i].auxtrace.size, 0);
+			continue;
+		}
 		err = vpadtl__queue_event(vpa, &records[i].auxtrace, records[i].data_offset,
 					  &buffer);
 	}
@@ -839,10 +862,11 @@ static int vpadtl__schedule_queues(struct powerpc_vpadtl *vpa)
 	return 0;
 }
 
-static void vpadtl__set_task(struct powerpc_vpadtl *vpa, u32 cpu, pid_t pid, pid_t tid)
+/* @since: no entry up to then is of the task */
+static void vpadtl__set_task(struct powerpc_vpadtl *vpa, u32 cpu, pid_t pid, pid_t tid, u64 since)
 {
 	if (cpu < MAX_NR_CPUS)
-		vpa->tasks[cpu] = (struct vpadtl_task){ .pid = pid, .tid = tid };
+		vpa->tasks[cpu] = (struct vpadtl_task){ .pid = pid, .tid = tid, .since = since };
 }
 
 static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_event *event,
@@ -860,7 +884,7 @@ static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_
 		tid = wide ? (pid_t)event->context_switch.next_prev_tid : -1;
 	}
 
-	vpadtl__set_task(vpa, sample->cpu, pid, tid);
+	vpadtl__set_task(vpa, sample->cpu, pid, tid, sample->time);
 }
 
 /*
@@ -911,7 +935,7 @@ static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sampl
 		return;
 	}
 
-	vpadtl__set_task(vpa, sample->cpu, pid, tid);
+	vpadtl__set_task(vpa, sample->cpu, pid, tid, sample->time);
 }
 
 static int powerpc_vpadtl_process_event(struct perf_session *session, union perf_event *event,
@@ -944,7 +968,7 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 	case PERF_RECORD_ITRACE_START:
 		if (vpadtl__has_switches(vpa))
 			vpadtl__set_task(vpa, sample->cpu, event->itrace_start.pid,
-					 event->itrace_start.tid);
+					 event->itrace_start.tid, sample->time);
 		break;
 	case PERF_RECORD_SAMPLE:
 		if (vpadtl__has_switches(vpa))
@@ -1102,6 +1126,10 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 	if (!dump_trace) {
 		if (!tool->ordered_events)
 			return -EINVAL;
+
+		/* Who ran after the last record that could be read is not known */
+		for (i = 0; session->data_cut && i < ARRAY_SIZE(vpa->tasks); i++)
+			vpadtl__set_task(vpa, i, -1, -1, 0);
 
 		err = vpadtl__process_queues(vpa, ~0ULL);
 		if (err)
@@ -1322,7 +1350,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	vpa->mode = ~0ULL;
 	vpa->read_start = ~0ULL;
 	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
-		vpadtl__set_task(vpa, i, -1, -1);
+		vpadtl__set_task(vpa, i, -1, -1, 0);
 
 	vpa->auxtrace.process_event = powerpc_vpadtl_process_event;
 	vpa->auxtrace.process_auxtrace_event = powerpc_vpadtl_process_auxtrace_event;
