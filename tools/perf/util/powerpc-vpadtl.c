@@ -54,7 +54,6 @@
 struct vpadtl_task {
 	pid_t	pid;
 	pid_t	tid;
-	u64	since;
 };
 
 /* Where the data of an AUXTRACE record is in the file */
@@ -97,7 +96,8 @@ struct powerpc_vpadtl {
 	struct perf_sample		sample;		/* fields that stay set up */
 	union perf_event		event;		/* of the sample */
 
-	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs */
+	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs, ... */
+	u64				since[MAX_NR_CPUS]; /* ... after that time */
 	u16				queue_of[MAX_NR_CPUS]; /* from 1; 0: not known */
 	u16				cpu_of[MAX_NR_CPUS]; /* a queue is, from 1 */
 };
@@ -413,7 +413,7 @@ static void vpadtl_queue__append(struct vpadtl_queue *q)
 }
 
 /* Decode as long as there is data and room in the window. */
-static int vpadtl_queue__fill(struct vpadtl_queue *q)
+static int vpadtl_queue__decode(struct vpadtl_queue *q)
 {
 	int ret = 0;
 
@@ -460,6 +460,43 @@ static int vpadtl_queue__fill(struct vpadtl_queue *q)
 	return 0;
 }
 
+/* Entries of @q come next. No event is processed before they are delivered. */
+static inline void vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct vpadtl_queue *q)
+{
+	vpa->sample.cpu = q->cpu;
+	vpa->sample.pid = vpa->tasks[q->cpu].pid;
+	vpa->sample.tid = vpa->tasks[q->cpu].tid;
+}
+
+/*
+ * Fill the window. An entry from before the task that runs comes late: who ran then is
+ * no longer known, nor is there anything left to wait for. Those of @q come next still.
+ */
+static int vpadtl_queue__fill(struct vpadtl_queue *q)
+{
+	struct powerpc_vpadtl *vpa = q->vpa;
+	u64 since = vpa->since[q->cpu];
+	int err;
+
+	do {
+		err = vpadtl_queue__decode(q);
+		if (err || q->next == q->end || q->next->time > since)
+			return err;
+
+		vpa->sample.pid = -1;
+		vpa->sample.tid = -1;
+		vpa->sample.cpu = q->cpu;
+		for (; q->next < q->end && q->next->time <= since; q->next++) {
+			err = vpadtl_queue__deliver(vpa, q, q->next);
+			if (err)
+				return err;
+		}
+		vpadtl_queue__begin(vpa, q);
+	} while (q->end - q->next <= VPADTL_AHEAD);
+
+	return 0;
+}
+
 /* Take out of the heap the queue whose entry is the first, if that is not after @limit. */
 static struct vpadtl_queue *vpadtl__pop_queue(struct powerpc_vpadtl *vpa, u64 limit)
 {
@@ -484,37 +521,18 @@ static int vpadtl__push_queue(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q
 }
 
 /*
- * Entries of @q come next. No event is processed before they are delivered. Who ran at
- * the time of one that comes late, from before its task, is no longer known.
- *
- * Return: the time up to which this holds, at most @limit
- */
-static inline u64 vpadtl_queue__begin(struct powerpc_vpadtl *vpa, const struct vpadtl_queue *q,
-				      u64 limit)
-{
-	const struct vpadtl_task *task = &vpa->tasks[q->cpu];
-	bool late = q->next->time <= task->since;
-
-	vpa->sample.pid = late ? -1 : task->pid;
-	vpa->sample.tid = late ? -1 : task->tid;
-	vpa->sample.cpu = q->cpu;
-
-	return late ? min(task->since, limit) : limit;
-}
-
-/*
  * Deliver the entries of one or two queues, which are not in the heap, up to @limit
  * or to the end of one of them, and put them where their next entry will be seen.
  */
 static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queue *q,
 				  struct vpadtl_queue *other, u64 limit)
 {
-	u64 bound = other ? min(other->next->time, limit) : limit;
-	u64 until = vpadtl_queue__begin(vpa, q, bound);
+	u64 until = other ? min(other->next->time, limit) : limit;
 	struct vpadtl_queue *last;
 	struct vpadtl_slot *slot;
 	int err;
 
+	vpadtl_queue__begin(vpa, q);
 	while (1) {
 		if (unlikely(q->end - q->next <= VPADTL_AHEAD)) {
 			err = vpadtl_queue__fill(q);
@@ -522,7 +540,6 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 				return err;
 			if (q->next == q->end)
 				break;
-			until = vpadtl_queue__begin(vpa, q, bound);
 		}
 
 		slot = q->next;
@@ -534,16 +551,14 @@ static noinline int vpadtl__merge(struct powerpc_vpadtl *vpa, struct vpadtl_queu
 			continue;
 		}
 
-		if (slot->time > bound) {
-			if (bound == limit)
-				break;
+		if (until == limit)
+			break;
 
-			last = q;
-			q = other;
-			other = last;
-			bound = min(slot->time, limit);
-		}
-		until = vpadtl_queue__begin(vpa, q, bound);
+		last = q;
+		q = other;
+		other = last;
+		until = min(slot->time, limit);
+		vpadtl_queue__begin(vpa, q);
 	}
 
 	err = vpadtl__push_queue(vpa, q);
@@ -865,8 +880,11 @@ static int vpadtl__schedule_queues(struct powerpc_vpadtl *vpa)
 /* @since: no entry up to then is of the task */
 static void vpadtl__set_task(struct powerpc_vpadtl *vpa, u32 cpu, pid_t pid, pid_t tid, u64 since)
 {
-	if (cpu < MAX_NR_CPUS)
-		vpa->tasks[cpu] = (struct vpadtl_task){ .pid = pid, .tid = tid, .since = since };
+	if (cpu >= MAX_NR_CPUS)
+		return;
+
+	vpa->tasks[cpu] = (struct vpadtl_task){ .pid = pid, .tid = tid };
+	vpa->since[cpu] = since;
 }
 
 static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_event *event,
