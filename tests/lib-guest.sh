@@ -56,6 +56,29 @@ wait_recorder() {
 	return $rc
 }
 
+# since WRITTEN: how far the hypervisor has come on both processors since then.
+since() { set -- $1 $2 $(hv written); echo $(($3 - $1)) $(($4 - $2)); }
+# until_written N WRITTEN [SECONDS]: wait until it has come N entries further on both.
+until_written() {
+	left=$((${3:-100000} * 5))
+	while set -- "$1" "$2" $(since $2); [ $3 -lt $1 ] || [ $4 -lt $1 ]; do
+		[ $left -gt 0 ] || { echo "$3 and $4 entries are written, not $1"; return 1; }
+		left=$((left - 1))
+		sleep 0.2
+	done
+}
+# writes: the hypervisor writes a log.
+writes() {
+	written=$(hv written)
+	sleep 0.3
+	now=$(hv written)
+	echo "written $written, later $now"
+	[ "$written" != "$now" ]
+}
+
+# online CPU 0|1: take a processor away, or bring it back.
+online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
+
 # has_event PID: wait until that process has opened an event, however slow it starts.
 has_event() {
 	i=0

@@ -4,12 +4,6 @@
 
 REC="perf record -q -a -e vpa_dtl/dtl_all/ -c 1000000"
 
-# since WRITTEN: how far the hypervisor has come on both processors since then.
-since() { set -- $1 $2 $(hv written); echo $(($3 - $1)) $(($4 - $2)); }
-# until_written N WRITTEN: wait until it has come N entries further on both.
-until_written() {
-	while set -- "$1" "$2" $(since $2); [ $3 -lt $1 ] || [ $4 -lt $1 ]; do sleep 0.2; done
-}
 # perf record ends by the signal that ended it.
 interrupted() { kill -INT $recorder; wait_recorder >/dev/null || [ $? = 130 ]; }
 

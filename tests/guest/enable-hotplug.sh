@@ -7,7 +7,6 @@
 # BRINGS=program
 . /root/lib-guest.sh
 
-online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 comes_and_goes() {
 	while [ ! -e stop ]; do
 		for n in 1 2 3; do

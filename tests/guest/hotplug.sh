@@ -8,9 +8,9 @@ cpu_comes_and_goes() {
 	start_recording hotplug.data $REC -o hotplug.data || return 1
 	busy 3
 	sleep 0.5
-	echo 0 >/sys/devices/system/cpu/cpu2/online || return 1
+	online 2 0 || return 1
 	sleep 0.5
-	echo 1 >/sys/devices/system/cpu/cpu2/online || return 1
+	online 2 1 || return 1
 	sleep 0.5
 	stop_recording
 	rc=$?
@@ -23,10 +23,10 @@ check "recording works on all processors afterwards" recorded after.data $REC -o
 LOAD=0
 
 offline_first() {
-	echo 0 >/sys/devices/system/cpu/cpu3/online || return 1
+	online 3 0 || return 1
 	recorded offline.data $REC -o offline.data sleep 0.5
 	rc=$?
-	echo 1 >/sys/devices/system/cpu/cpu3/online
+	online 3 1
 	return $rc
 }
 check "recording with a processor offline" offline_first

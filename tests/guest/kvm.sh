@@ -38,9 +38,9 @@ cpu_comes_and_goes() {
 	$REC -o hotplug.data sleep 3 &
 	recorder=$!
 	sleep 1
-	echo 0 >/sys/devices/system/cpu/cpu2/online || return 1
+	online 2 0 || return 1
 	sleep 0.5
-	echo 1 >/sys/devices/system/cpu/cpu2/online || return 1
+	online 2 1 || return 1
 	wait $recorder && $REC -o x.data sleep 0.5
 }
 check "a processor goes offline and online during a recording" cpu_comes_and_goes

@@ -58,11 +58,6 @@ after_a_kill() {
 	rmmod vpa_dtl && insmod $MODULE
 }
 check "taken out after its user was killed" after_a_kill
-writes() {
-	written=$(hv written)
-	sleep 0.3
-	[ "$written" != "$(hv written)" ]
-}
 # What the hypervisor keeps, it writes: nobody else may have that memory.
 after_a_refusal() {
 	hv script refuse=deregister,burst=85 || return 1

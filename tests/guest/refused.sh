@@ -32,7 +32,6 @@ asked() {
 	echo "asked $n times, expected $1"
 	[ "$n" = "$1" ]
 }
-online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 # quiet: the hypervisor writes nothing, though it keeps a log, until the next script.
 # Each script writes at least one entry.
 quiet() {
@@ -43,14 +42,8 @@ quiet() {
 # scripted N SCRIPT: for each processor N entries, and they are written. A slow machine
 # takes longer than the script says.
 scripted() {
-	set -- "$1" "$2" $(hv written)
-	hv script "count=$1,$2" || return 1
-	i=0
-	while now=$(hv written); [ $((${now% *} - $3)) -lt "$1" ] || [ $((${now#* } - $4)) -lt "$1" ]; do
-		i=$((i + 1))
-		[ $i -lt 100 ] || { echo "written $3 $4, later $now"; return 1; }
-		sleep 0.1
-	done
+	from=$(hv written)
+	hv script "count=$1,$2" && until_written "$1" "$from" 10
 }
 
 # Opened, tried at each tick, disabled and enabled: it is asked once for each CPU.
@@ -142,13 +135,11 @@ passed_over() {
 }
 check "kept: enabled again" passed_over
 let_go() {
-	set -- $(hv written)
 	hv script burst=85
-	sleep 0.2
-	set -- $1 $2 $(hv written)
+	! writes
+	rc=$?
 	hv script ''
-	echo "$1 $2, later $3 $4"
-	[ "$1 $2" = "$3 $4" ]
+	return $rc
 }
 check "the hypervisor has let go of what it kept" let_go
 
