@@ -681,6 +681,7 @@ static int test_no_aux(void)
 {
 	const u64 period = 3600 * SEC;	/* nothing is taken before the event stops */
 	struct dtl_event ev;
+	u64 taken;
 
 	SKIP_IF(!hypervisor_writes());
 	FAIL_IF(dtl_open(&ev, cpu, DTL_ALL | DTL_FIXED, period));
@@ -694,9 +695,13 @@ static int test_no_aux(void)
 
 	/* it comes on by itself, and stops when the area goes away */
 	FAIL_IF(!map_aux(&ev));
+	FAIL_IF(!dispatched(&ev, 1));
+	dtl_read_aux(&ev, DTL_ALL);
+	/* Linux KVM logs the end of the call that hands it the log */
+	taken = ev.entries;
 	FAIL_IF(!dispatched(&ev, 20));
 	dtl_read_aux(&ev, DTL_ALL);
-	FAIL_IF(ev.headers != 1 || ev.entries);
+	FAIL_IF(ev.headers != 1 || ev.entries != taken);
 	FAIL_IF(!unmap_aux(&ev));
 	dtl_read_records(&ev);
 	FAIL_IF(!dtl_balanced(&ev));
@@ -708,7 +713,7 @@ static int test_no_aux(void)
 	dtl_disable(&ev);
 	dtl_read_records(&ev);
 	FAIL_IF(!dtl_balanced(&ev));
-	FAIL_IF(ev.lost < 220 || ev.truncated || ev.entries);
+	FAIL_IF(ev.lost < 220 || ev.truncated || ev.entries != taken);
 
 	/* and with an area again it records */
 	FAIL_IF(!map_aux(&ev));
@@ -717,7 +722,7 @@ static int test_no_aux(void)
 	dtl_disable(&ev);
 	dtl_read(&ev, DTL_ALL);
 	FAIL_IF(!dtl_balanced(&ev));
-	FAIL_IF(ev.headers != 2 || ev.entries < 20 || ev.truncated);
+	FAIL_IF(ev.headers != 2 || ev.entries < taken + 20 || ev.truncated);
 	dtl_close(&ev);
 
 	return 0;
