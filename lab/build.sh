@@ -42,7 +42,8 @@ kernel_config() {
 perf_make() (
 	flavour=$1 src=$2 out=$3
 	shift 3
-	flags=(NO_LIBPERL=1 NO_LIBPYTHON=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 WERROR=0 NO_SDT=1)
+	# LLVM, where it is installed, makes every start as slow as most of our tests.
+	flags=(NO_LIBPERL=1 NO_LIBPYTHON=1 NO_LIBLLVM=1 BUILD_BPF_SKEL=0 NO_LIBBPF=1 WERROR=0 NO_SDT=1)
 	case $flavour in
 	host*)
 		flags+=(CC="ccache gcc") ;;

@@ -91,6 +91,14 @@ tree_overlay() { case $1 in qemu-*) echo "$TOP/qemu" ;; *) echo "$TOP" ;; esac; 
 # patch_files PATCH: the overlay files that PATCH brings.
 patch_files() { sed -n '/^---$/q; s/^Overlay: //p' "$1"; }
 
+# series_hash TREE: one name for all that the commits of its series are made of.
+series_hash() {
+	local patches files
+	mapfile -t patches < <(tree_patches "$1")
+	mapfile -t files < <(cat -- "${patches[@]}" | sed -n "s|^Overlay: |$(tree_overlay "$1")/|p")
+	{ hash_of "$TOP/lab/tree.sh" "${patches[@]}" "${files[@]}"; find "${files[@]}" -printf '%m %p\n' 2>/dev/null || true; } | sha256sum | cut -c1-16
+}
+
 # patch_message PATCH: what the commit says.
 patch_message() {
 	sed -n '/^---$/q; /^Overlay: /d; s/^Subject: \(\[PATCH[^]]*\] \)\?//; p' "$1" | cat -s
@@ -198,14 +206,19 @@ tree_commits() {
 }
 
 tree_series() {
-	local tree=$1 dir=$2 head old base
+	local tree=$1 dir=$2 head old base want mark=$2/.git/lab-series
 	old=$(git -C "$dir" rev-parse series)
+	# It takes seconds: not where what is there was made of the same.
+	want=$(series_hash "$tree")
+	[ "$(cat "$mark" 2>/dev/null)" != "$want $old" ] || return 0
 	head=$(as_lab tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
-	[ "$head" != "$old" ] || return 0
-	case $tree in qemu-*) base=qemu ;; *) base=${tree#linux-} ;; esac
-	git -C "$dir" diff --quiet HEAD -- ||
-		die "build/src/$tree has edits that are not in the series" \
-		    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard"
-	git -C "$dir" reset -q --hard "$head"
-	say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
+	if [ "$head" != "$old" ]; then
+		case $tree in qemu-*) base=qemu ;; *) base=${tree#linux-} ;; esac
+		git -C "$dir" diff --quiet HEAD -- ||
+			die "build/src/$tree has edits that are not in the series" \
+			    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard"
+		git -C "$dir" reset -q --hard "$head"
+		say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
+	fi
+	echo "$want $head" >"$mark"
 }
