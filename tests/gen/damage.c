@@ -12,6 +12,12 @@
 
 #define AUXTRACE_RECORD_SIZE	48
 
+/* Types of records, include/uapi/linux/perf_event.h and tools/lib/perf */
+#define PERF_RECORD_LOST		2
+#define PERF_RECORD_SWITCH_CPU_WIDE	15
+#define PERF_RECORD_AUXTRACE		71
+#define PERF_RECORD_FINISHED_INIT	82
+
 struct victim {
 	const struct spec *s;
 	const struct written *w;
@@ -230,22 +236,106 @@ static void double_index(struct victim *v)
 	       v->p + v->w->index_offset + 8 + 16 * from, 16);
 }
 
+/* The record after that at @at, 0 if that is the last */
+static u64 next_record(struct victim *v, u64 at)
+{
+	u64 next = at + get(v, at + 6, 2);
+
+	if (get(v, at, 4) == PERF_RECORD_AUXTRACE)
+		next += get(v, at + 8, 8);
+	return next <= at || next >= v->w->data_offset + v->w->data_size ? 0 : next;
+}
+
 /* The length of a record: walk a random way into the data to find one. */
 static void wrong_length(struct victim *v)
 {
-	u64 at = v->w->data_offset, end = at + v->w->data_size;
+	u64 at = v->w->data_offset, next;
 	u64 steps = below(v, 200);
 
 	while (steps--) {
-		u64 next = at + get(v, at + 6, 2);
-
-		if (get(v, at, 4) == 71)
-			next += get(v, at + 8, 8);
-		if (next <= at || next >= end)
+		next = next_record(v, at);
+		if (!next)
 			break;
 		at = next;
 	}
 	put(v, at + 6, rng_next(&v->rng) >> below(v, 16), 2);
+}
+
+/* One context switch record of the file, 0 if there is none */
+static u64 some_switch(struct victim *v)
+{
+	u64 at, n = 0;
+
+	for (at = v->w->data_offset; at; at = next_record(v, at))
+		n += get(v, at, 4) == PERF_RECORD_SWITCH_CPU_WIDE;
+	if (!n)
+		return 0;
+	n = below(v, n);
+	for (at = v->w->data_offset; at; at = next_record(v, at)) {
+		if (get(v, at, 4) == PERF_RECORD_SWITCH_CPU_WIDE && !n--)
+			return at;
+	}
+	return 0;
+}
+
+/* Behind a record are its task, time, id, CPU and identifier, in that order. */
+static void wrong_id(struct victim *v)
+{
+	u64 at = some_switch(v), end = at + get(v, at + 6, 2);
+
+	if (at)
+		put(v, end - 8, get(v, end - 8, 8) ^ 1 << 16, 8);
+}
+
+static void wrong_time(struct victim *v)
+{
+	u64 at = some_switch(v), end = at + get(v, at + 6, 2);
+
+	if (at)
+		put(v, end - 24, get(v, end - 24, 8) ^ 1ULL << 40, 8);
+}
+
+/* Two switches are lost: a record tells so instead, and one that says nothing. */
+static void lost_switches(struct victim *v)
+{
+	u64 at = some_switch(v), size, next, i;
+
+	if (!at)
+		return;
+	size = get(v, at + 6, 2);
+	next = at + size;
+	if (get(v, next, 4) != PERF_RECORD_SWITCH_CPU_WIDE)
+		return;
+	/* What is behind the second goes behind the loss, which has 8 bytes more */
+	for (i = 0; i < size - 16; i++)
+		v->p[at + 24 + i] = v->p[next + 16 + i];
+	put(v, at, PERF_RECORD_LOST, 4);
+	put(v, at + 4, 0, 2);
+	put(v, at + 6, size + 8, 2);
+	put(v, at + 8, get(v, at + size, 8), 8);
+	put(v, at + 16, 2, 8);
+	put(v, next + 8, PERF_RECORD_FINISHED_INIT, 4);
+	put(v, next + 12, 0, 2);
+	put(v, next + 14, size - 8, 2);
+}
+
+/* The length of an AUXTRACE record itself */
+static void wrong_auxtrace_length(struct victim *v)
+{
+	static const u16 lengths[] = { 50, 56, 0x8030, 40 };
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		put(v, at + 6, lengths[below(v, 4)], 2);
+}
+
+/* The clock that a stream begins with: the timebase at boot, or its frequency */
+static void wrong_clock(struct victim *v)
+{
+	u64 at = v->w->nr_auxtrace ? v->w->auxtrace[0] + AUXTRACE_RECORD_SIZE : 0;
+
+	if (at)
+		flip_bit(v, at + 8 * below(v, 2) + (v->s->big ? 4 : 2), 2);
 }
 
 static const struct {
@@ -274,6 +364,11 @@ static const struct {
 	{ "index-short", short_index, "the index of AUX buffers ends early" },
 	{ "index-double", double_index, "the index lists a buffer twice, another not at all" },
 	{ "length", wrong_length, "the length of a record" },
+	{ "aux-length", wrong_auxtrace_length, "the length of an AUXTRACE record" },
+	{ "record-id", wrong_id, "the identifier of a context switch record" },
+	{ "record-time", wrong_time, "a context switch record is of a time far ahead" },
+	{ "lost-switches", lost_switches, "a record tells that two switches are lost" },
+	{ "clock", wrong_clock, "the clock in the first header frame" },
 	{ "truncate", NULL, "the file ends early" },
 };
 

@@ -96,6 +96,7 @@ struct powerpc_vpadtl {
 	struct perf_sample		sample;		/* fields that stay set up */
 	union perf_event		event;		/* of the sample */
 
+	bool				tasks_lost;	/* not known from now on */
 	struct vpadtl_task		tasks[MAX_NR_CPUS]; /* what runs, ... */
 	u64				since[MAX_NR_CPUS]; /* ... after that time */
 	u16				queue_of[MAX_NR_CPUS]; /* from 1; 0: not known */
@@ -412,6 +413,21 @@ static void vpadtl_queue__append(struct vpadtl_queue *q)
 	powerpc_vpadtl_decoder__take(&q->decoder, nr, newest);
 }
 
+/* All CPUs have one clock: a header frame before the first entry says no other. */
+static int vpadtl_queue__header(struct vpadtl_queue *q)
+{
+	const struct powerpc_vpadtl_decoder *d = &q->decoder;
+	struct powerpc_vpadtl_clock *clock = &q->vpa->clock;
+
+	if (!clock->tb_freq)
+		*clock = d->clock;
+	if (q->newest || (clock->tb_freq == d->clock.tb_freq && clock->boot_tb == d->clock.boot_tb))
+		return 0;
+
+	return vpadtl__error(q->vpa, POWERPC_VPADTL_ERR_HEADER, q->cpu, d->offset,
+			     POWERPC_VPADTL_FRAME_SIZE, 0);
+}
+
 /* Decode as long as there is data and room in the window. */
 static int vpadtl_queue__decode(struct vpadtl_queue *q)
 {
@@ -440,8 +456,7 @@ static int vpadtl_queue__decode(struct vpadtl_queue *q)
 			vpadtl_queue__append(q);
 			break;
 		case POWERPC_VPADTL_HEADER:
-			if (!q->vpa->clock.tb_freq)
-				q->vpa->clock = q->decoder.clock;
+			ret = vpadtl_queue__header(q);
 			break;
 		case POWERPC_VPADTL_ERROR:
 			ret = vpadtl_queue__error(q);
@@ -670,14 +685,14 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa,
 
 	*buffer = NULL;
 
-	if (auxtrace->header.size < sizeof(*auxtrace))
+	if (auxtrace->header.size != sizeof(*auxtrace))
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
 
 	ev.auxtrace = *auxtrace;
 
 	if (!vpadtl__is_queue_of(vpa, ev.auxtrace.idx, ev.auxtrace.cpu)) {
 		if (perf_data__is_pipe(data))
-			skipn(perf_data__fd(data), ev.auxtrace.size);
+			perf_session__skip_data(vpa->session, ev.auxtrace.size);
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, ev.auxtrace.offset,
 				     ev.auxtrace.size, 0);
 	}
@@ -766,6 +781,7 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 	char buf[PERF_SAMPLE_MAX_SIZE];
 	struct vpadtl_record *records;
 	struct auxtrace_buffer *buffer;
+	struct auxtrace_index_entry *entry;
 	struct auxtrace_index *index;
 	union perf_event *event;
 	size_t i, nr = 0;
@@ -786,13 +802,17 @@ static int vpadtl__queue_index(struct powerpc_vpadtl *vpa)
 	nr = 0;
 	list_for_each_entry(index, &session->auxtrace_index, list) {
 		for (i = 0; i < index->nr; i++) {
-			u64 offset = index->entries[i].file_offset;
+			u64 offset;
 
+			entry = &index->entries[i];
+			offset = entry->file_offset;
 			if (offset < start || offset > end ||
 			    end - offset < sizeof(event->auxtrace) ||
 			    perf_session__peek_event(session, offset, buf, sizeof(buf), &event,
 						     NULL) ||
-			    event->header.type != PERF_RECORD_AUXTRACE) {
+			    event->header.type != PERF_RECORD_AUXTRACE ||
+			    event->header.size != entry->sz ||
+			    event->header.size != sizeof(event->auxtrace)) {
 				err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
 				if (err)
 					goto out;
@@ -887,6 +907,21 @@ static void vpadtl__set_task(struct powerpc_vpadtl *vpa, u32 cpu, pid_t pid, pid
 	vpa->since[cpu] = since;
 }
 
+/*
+ * Of records that cannot be read, some are of a time before those that were read and
+ * wait for their turn: from here on nobody knows who runs.
+ */
+static void vpadtl__lose_tasks(struct powerpc_vpadtl *vpa)
+{
+	unsigned int i;
+
+	if (vpa->tasks_lost)
+		return;
+	vpa->tasks_lost = true;
+	for (i = 0; i < ARRAY_SIZE(vpa->tasks); i++)
+		vpadtl__set_task(vpa, i, -1, -1, 0);
+}
+
 static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_event *event,
 				   const struct perf_sample *sample)
 {
@@ -905,8 +940,14 @@ static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_
 	vpadtl__set_task(vpa, sample->cpu, pid, tid, sample->time);
 }
 
+/* Is there a sample of each of the tracepoint's events? */
+static bool vpadtl__samples_all(const struct perf_event_attr *attr)
+{
+	return !attr->freq && (attr->sample_period == 1 || attr->sample_type & PERF_SAMPLE_PERIOD);
+}
+
 /*
- * Are context switches recorded? Without them, a task that was seen once would be told
+ * Are all context switches recorded? If not, a task that was seen once would be told
  * of all entries to come. Not asked sooner: in a pipe the names of events come after
  * their attributes.
  */
@@ -919,9 +960,12 @@ static bool vpadtl__has_switches(struct powerpc_vpadtl *vpa)
 
 	evlist__for_each_entry(vpa->session->evlist, evsel) {
 		if (evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
-		    evsel__name_is(evsel, "sched:sched_switch"))
+		    evsel__name_is(evsel, "sched:sched_switch")) {
 			vpa->switch_evsel = evsel;
-		if (evsel->core.attr.context_switch || vpa->switch_evsel)
+			if (vpadtl__samples_all(&evsel->core.attr))
+				vpa->has_switches = true;
+		}
+		if (evsel->core.attr.context_switch)
 			vpa->has_switches = true;
 	}
 	vpa->switches_asked = true;
@@ -932,10 +976,12 @@ static bool vpadtl__has_switches(struct powerpc_vpadtl *vpa)
 /* What a sched_switch sample says is next; any other sample is of what runs. */
 static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sample *sample)
 {
-	struct evlist *evlist = vpa->session->evlist;
+	const struct evsel *evsel = evlist__id2evsel(vpa->session->evlist, sample->id);
 	pid_t pid = sample->pid, tid = sample->tid;
 
-	if (vpa->switch_evsel && evlist__id2evsel(evlist, sample->id) == vpa->switch_evsel) {
+	/* That event may be there more than once */
+	if (vpa->switch_evsel && evsel && evsel->core.attr.type == PERF_TYPE_TRACEPOINT &&
+	    evsel->core.attr.config == vpa->switch_evsel->core.attr.config) {
 		pid = -1;
 		tid = -1;
 #ifdef HAVE_LIBTRACEEVENT
@@ -974,14 +1020,20 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 	if (!sample->time || sample->time == (u64)-1)
 		return 0;
 
+	if (session->data_cut)
+		vpadtl__lose_tasks(vpa);
+
 	err = vpadtl__process_queues(vpa, sample->time);
-	if (err)
+	if (err || vpa->tasks_lost)
 		return err;
 
 	switch (event->header.type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		vpadtl__process_switch(vpa, event, sample);
+		break;
+	case PERF_RECORD_LOST:
+		vpadtl__set_task(vpa, sample->cpu, -1, -1, sample->time);
 		break;
 	case PERF_RECORD_ITRACE_START:
 		if (vpadtl__has_switches(vpa))
@@ -1111,6 +1163,10 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 		if (event->header.size >= sizeof(event->auxtrace))
 			vpadtl__pass(vpa, data_offset, event->auxtrace.size);
 		err = vpadtl__is_indexed(vpa, data_offset);
+		/* perf passes over records with the data of one that reaches too far */
+		if (vpa->next_indexed < vpa->nr_indexed &&
+		    event->auxtrace.size > vpa->indexed[vpa->next_indexed] - data_offset)
+			session->data_cut = true;
 		if (err)
 			return min(err, 0);
 	}
@@ -1145,9 +1201,8 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 		if (!tool->ordered_events)
 			return -EINVAL;
 
-		/* Who ran after the last record that could be read is not known */
-		for (i = 0; session->data_cut && i < ARRAY_SIZE(vpa->tasks); i++)
-			vpadtl__set_task(vpa, i, -1, -1, 0);
+		if (session->data_cut)
+			vpadtl__lose_tasks(vpa);
 
 		err = vpadtl__process_queues(vpa, ~0ULL);
 		if (err)
@@ -1390,7 +1445,7 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	else
 		itrace_synth_opts__set_default(&vpa->synth_opts, false);
 
-	if (!session->itrace_synth_opts || vpa->synth_opts.dont_decode)
+	if (!session->itrace_synth_opts || session->itrace_synth_opts->dont_decode)
 		return 0;
 
 	/* The time of an entry is known in perf's own clock alone */
