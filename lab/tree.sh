@@ -206,17 +206,18 @@ tree_commits() {
 }
 
 tree_series() {
-	local tree=$1 dir=$2 head old base want mark=$2/.git/lab-series
-	old=$(git -C "$dir" rev-parse series)
-	# It takes seconds: not where what is there was made of the same.
+	local tree=$1 dir=$2 mark=$2/.git/lab-series head old base want was='' made=''
+	[ ! -e "$mark" ] || read -r was made <"$mark"
 	want=$(series_hash "$tree")
-	[ "$(cat "$mark" 2>/dev/null)" != "$want $old" ] || return 0
+	# Made of the same: what was edited or committed there since is built with it.
+	[ "$want" != "$was" ] || return 0
+	old=$(git -C "$dir" rev-parse series)
 	head=$(as_lab tree_commits "$tree" "$dir" "$(git -C "$dir" rev-parse base)")
 	if [ "$head" != "$old" ]; then
 		case $tree in qemu-*) base=qemu ;; *) base=${tree#linux-} ;; esac
-		git -C "$dir" diff --quiet HEAD -- ||
+		{ git -C "$dir" diff --quiet HEAD -- && [ "$old" = "${made:-$old}" ]; } ||
 			die "build/src/$tree has edits that are not in the series" \
-			    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard"
+			    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard${made:+ $made}"
 		git -C "$dir" reset -q --hard "$head"
 		say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
 	fi
