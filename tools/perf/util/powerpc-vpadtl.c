@@ -1414,6 +1414,9 @@ int powerpc_vpadtl_process_auxtrace_info(union perf_event *event, struct perf_se
 	vpa->machine = &session->machines.host;
 	vpa->pmu_type = priv[POWERPC_VPADTL_PMU_TYPE];
 	vpa->big_endian = host_is_bigendian() ^ session->header.needs_swap;
+	/* A file that is cut does not tell: that is not this machine's then */
+	if (!session->header.env.arch)
+		session->header.env.arch = strdup(vpa->big_endian ? "ppc64" : "ppc64le");
 	vpa->contiguous = priv[POWERPC_VPADTL_FLAGS] & POWERPC_VPADTL_FLAG_CONTIGUOUS;
 	/* Where it fails, the clock stays unknown */
 	powerpc_vpadtl_clock__init(&vpa->clock, priv[POWERPC_VPADTL_BOOT_TB],
