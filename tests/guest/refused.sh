@@ -19,7 +19,11 @@ begin() {
 said() {
 	what=$1
 	shift
-	for n; do echo "vpa_dtl: CPU $n: the hypervisor $what the log (-16)"; done >want
+	for n; do echo "vpa_dtl: CPU $n: the hypervisor $what the log (-16)"; done | told
+}
+# told: since begin, the kernel has said the given lines of logs and processors.
+told() {
+	sort >want
 	dmesg | sed "1,/refused: mark $marks\$/d; s/^\[[^]]*\] *//" | tee said.all |
 		grep -iE 'dtl|vpa|hypervisor|warning|fail' | sort >got
 	cmp -s want got || { cat said.all; return 1; }
@@ -179,8 +183,98 @@ gone() {
 	stop_recording && said nothing && let_go
 }
 check "kept when its CPU went offline, then opened and closed as usual" gone
+
+# The log's other users, debugfs and vcpudispatch_stats, allocate a log each time. One
+# that the hypervisor keeps must not be freed, nor written.
+stats() { echo "$1" >/proc/powerpc/vcpudispatch_stats; }
+failed() { # HOW: registration | deregistration, of both
+	for n in 0 1; do echo "lpar: WARNING: DTL $1 of cpu $n (hw $n) failed with -16"; done
+}
+# logs: how many there are. A kernel that poisons what is free tells exactly, but for
+# KASAN, which holds back what was freed.
+logs() {
+	if grep -qs 1 /sys/kernel/slab/dtl/poison && ! grep -q ' kasan_report$' /proc/kallsyms; then
+		awk '$1 == "dtl" { print $2 }' /proc/slabinfo
+	fi
+}
+# more N LOGS: there are N more than LOGS.
+more() {
+	set -- "$1" "$2" "$(logs)"
+	[ -z "$2" ] || { echo "logs: $2, later $3"; [ $(($3 - $2)) = "$1" ]; }
+}
+debugfs_kept() {
+	hv script refuse=deregister,burst=10 || return 1
+	begin
+	had=$(logs)
+	for n in 0 1; do
+		( exec 4</sys/kernel/debug/powerpc/dtl/cpu-$n; sleep 0.2 ) || return 1
+	done
+	for n in 0 1; do echo "dtl_stop: DTL deregistration for cpu $n (hw $n) failed with -16"; done | told || return 1
+	more 2 "$had" && ! writes
+}
+check "debugfs: a log that is kept is not freed, nor written" debugfs_kept
+debugfs_refused() {
+	hv script refuse=both,burst=10 || return 1
+	begin
+	had=$(logs)
+	dtl_readable 0 && return 1
+	echo "dtl_start: DTL registration for cpu 0 (hw 0) failed with -16" | told || return 1
+	more 0 "$had" && ! writes
+}
+check "debugfs: and one that is refused then is freed" debugfs_refused
+stats_refused() {
+	begin
+	stats 1 || return 1
+	failed registration | told || return 1
+	! writes || return 1
+	begin
+	stats 0 || return 1
+	failed deregistration | told && ! writes
+}
+check "vcpudispatch_stats: refused, nothing is written to what debugfs had" stats_refused
+stats_kept() {
+	hv script refuse=deregister,burst=10,interval=100000 || return 1
+	for round in 1 2 3; do
+		begin
+		had=$(logs)
+		stats 1 || return 1
+		writes || return 1
+		stats 0 || return 1
+		failed deregistration | told || return 1
+		more 2 "$had" && ! writes || return 1
+	done
+}
+check "vcpudispatch_stats: logs that are kept are not freed, nor written" stats_kept
+stats_hotplug() {
+	stats 1 || return 1
+	begin
+	online 1 0 && online 1 1 || return 1
+	failed deregistration | grep 'cpu 1' | told && writes || return 1
+	hv script ''
+	begin
+	had=$(logs)
+	stats 0 && told </dev/null && more -2 "$had"
+}
+check "vcpudispatch_stats: kept when a CPU went offline, let go of at last" stats_hotplug
+others_work() {
+	begin
+	hv script burst=10,interval=10000000 || return 1
+	stats 1 && sleep 1 && cat /proc/powerpc/vcpudispatch_stats >stats.txt && stats 0 || return 1
+	cat stats.txt
+	[ "$(awk '/^cpu/ && $2 >= 100' stats.txt | wc -l)" = 2 ] || return 1
+	exec 4</sys/kernel/debug/powerpc/dtl/cpu-1
+	sleep 0.5
+	n=$(dd bs=480 count=1 <&4 2>/dev/null | wc -c)
+	exec 4<&-
+	hv script ''
+	[ "$n" = 480 ] && told </dev/null
+}
+check "debugfs and vcpudispatch_stats work as usual then" others_work
+
 begin
 check "it records at last" recorded last.data $REC -o last.data sleep 0.5
 check "nothing was refused" said nothing
+# Asked for, above
+dmesg() { command dmesg | grep -vE 'WARNING: DTL (de)?registration of cpu . \(hw .\) failed with -16$'; }
 check "the kernel said nothing it should not" quiet_kernel
 done_testing
