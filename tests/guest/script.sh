@@ -49,6 +49,19 @@ debugfs_skipped() {
 	hv script ''
 }
 check "reads what was skipped from debugfs" debugfs_skipped
+# A hypervisor that zeroes the index of a log that it is given back. With one look an
+# hour, all that is written before is found at the last, after that.
+forgotten() {
+	hv script forget=1,burst=50,count=50 || return 1
+	recorded forgotten.data perf record -q -a -e vpa_dtl/dtl_all,fixed=1/ -c 3600000000000 -o forgotten.data sleep 1 || return 1
+	hv script forget=1,burst=50,count=50
+	perf stat -x, -a -A -e vpa_dtl/dtl_all/ sleep 1 2>stat.txt
+	rc=$?
+	hv script ''
+	cat stat.txt
+	[ $rc = 0 ] && [ "$(grep -c '^CPU[01],50,' stat.txt)" = 2 ]
+}
+check "records and counts where the index is zeroed with the log" forgotten
 check "records every reason code" scripted walk.data reasons=walk,times=limits,burst=16,interval=5000000,count=2048 5000000 2
 check "the kernel said nothing it should not" quiet_kernel
 done_testing

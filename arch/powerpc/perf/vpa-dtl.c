@@ -207,6 +207,7 @@ static int vpa_dtl_log_open(struct vpa_dtl_log *log, u8 mask)
 static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 {
 	struct lppaca *vpa = get_lppaca();
+	u64 before;
 	long rc;
 
 	if (IS_ENABLED(CONFIG_VIRT_CPU_ACCOUNTING_NATIVE)) {
@@ -216,7 +217,11 @@ static void vpa_dtl_log_close(struct vpa_dtl_log *log)
 
 	/* KVM does not look at the mask, hence first this and then the rest */
 	WRITE_ONCE(vpa->dtl_enable_mask, 0);
+	before = lppaca_dtl_written();
 	rc = unregister_dtl(hard_smp_processor_id());
+	/* Nothing forbids it to zero the count, which tells of what came last */
+	if (lppaca_dtl_written() < before)
+		vpa->dtl_idx = cpu_to_be64(before);
 	if (rc) {
 		/* kexec tries again to unregister a log that has a mask */
 		WRITE_ONCE(vpa->dtl_enable_mask, log->mask);

@@ -88,7 +88,8 @@ static uint64_t dtl_index(PowerPCCPU *cpu)
                        spapr_cpu_state(cpu)->vpa_addr + VPA_DTL_INDEX);
 }
 
-static void dtl_set_index(PowerPCCPU *cpu, uint64_t index)
+/* BQL, and @cpu has a VPA. */
+void spapr_dtl_set_index(PowerPCCPU *cpu, uint64_t index)
 {
     stq_be_phys(CPU(cpu)->as,
                 spapr_cpu_state(cpu)->vpa_addr + VPA_DTL_INDEX, index);
@@ -141,7 +142,7 @@ bool spapr_dtl_write(PowerPCCPU *cpu, uint8_t kinds,
      * barrier of a guest that reads the log of a vCPU from another one.
      */
     smp_wmb();
-    dtl_set_index(cpu, index + 1);
+    spapr_dtl_set_index(cpu, index + 1);
     dtl_count(cpu, 1);
 
     trace_spapr_dtl_write(CPU(cpu)->cpu_index, index, entry->dispatch_reason,
@@ -154,7 +155,7 @@ bool spapr_dtl_write(PowerPCCPU *cpu, uint8_t kinds,
 /* Let the index of @cpu's log run on by @n with no entry written. BQL. */
 void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n)
 {
-    dtl_set_index(cpu, dtl_index(cpu) + n);
+    spapr_dtl_set_index(cpu, dtl_index(cpu) + n);
     dtl_count(cpu, n);
 }
 

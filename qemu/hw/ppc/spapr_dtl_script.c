@@ -4,7 +4,8 @@
  * Writes the entries that the machine property x-dtl-script asks for, so that
  * a test of a log reader can have bursts, every code, extreme times and an
  * index that runs on whenever it wants, with a sequence number that proves
- * order and completeness. Refuses to take a log, or to let go of it, as well.
+ * order and completeness. Refuses to take a log, or to let go of it, as well,
+ * and zeroes the index of one that it lets go of.
  *
  * See docs/specs/ppc-spapr-dtl.rst.
  *
@@ -60,6 +61,7 @@ struct SpaprDtlScript {
     uint64_t reasons;                   /* SpaprDtlReasons */
     uint64_t times;                     /* SpaprDtlTimes */
     uint64_t refuse;                    /* SpaprDtlRefuse */
+    uint64_t forget;                    /* the index, at deregistration */
 
     SpaprDtlScriptCpu *cpus;            /* by cpu_index */
     QEMUTimer *timer;
@@ -105,6 +107,7 @@ static const struct {
     { SCRIPT_FIELD(reasons), .names = reasons_names },
     { SCRIPT_FIELD(times), .names = times_names },
     { SCRIPT_FIELD(refuse), .names = refuse_names },
+    { SCRIPT_FIELD(forget), .max = 1 },
 #undef SCRIPT_FIELD
 };
 
@@ -400,6 +403,17 @@ bool spapr_dtl_script_refuses(PowerPCCPU *cpu, SpaprDtlRefuse what)
     SpaprDtlScript *script = SPAPR_MACHINE(qdev_get_machine())->dtl.script;
 
     return script && script->refuse & what && script_is_for(script, CPU(cpu));
+}
+
+/* The log of @cpu is gone, and with it the index if the script says so. BQL. */
+void spapr_dtl_script_deregistered(PowerPCCPU *cpu)
+{
+    SpaprDtlScript *script = SPAPR_MACHINE(qdev_get_machine())->dtl.script;
+
+    if (script && script->forget && script_is_for(script, CPU(cpu)) &&
+        spapr_cpu_state(cpu)->vpa_addr) {
+        spapr_dtl_set_index(cpu, 0);
+    }
 }
 
 /* Back to real dispatches. */

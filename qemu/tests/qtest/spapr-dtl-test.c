@@ -1137,6 +1137,39 @@ static void test_script_refuse(const void *thread)
     qtest_quit(qts);
 }
 
+/* The test mode forgets an index with its log, of the vCPUs it is for. */
+static void test_script_forget(const void *thread)
+{
+    static const struct {
+        const char *script;
+        uint64_t index;
+    } cases[] = {
+        { "forget=1", 0 },
+        { "forget=1,cpu=0", 0 },
+        { "forget=1,cpu=1", 7 },
+        { "forget=1,refuse=deregister", 7 },
+        { "forget=0", 7 },
+        { "", 7 },
+    };
+    QTestState *qts = machine_start(thread, "");
+    int i;
+
+    /* There is no index to forget without a VPA. */
+    set_script(qts, "forget=1");
+    deregister_dtl(qts, 0);
+
+    g_assert_cmpint(register_vpa(qts, 0), ==, H_SUCCESS);
+    for (i = 0; i < ARRAY_SIZE(cases); i++) {
+        g_test_message("%s", cases[i].script);
+        set_script(qts, cases[i].script);
+        g_assert_cmpint(register_dtl(qts, 0, DTL(0), DTL_SIZE), ==, H_SUCCESS);
+        set_index(qts, 0, 7);
+        deregister_dtl(qts, 0);
+        g_assert_cmpint(get_index(qts, 0), ==, cases[i].index);
+    }
+    qtest_quit(qts);
+}
+
 int main(int argc, char *argv[])
 {
     static const char *const threads[] = { "single", "multi" };
@@ -1172,6 +1205,7 @@ int main(int argc, char *argv[])
             { "snapshot", test_snapshot },
             { "script", test_script },
             { "script-refuse", test_script_refuse },
+            { "script-forget", test_script_forget },
         };
         int j;
 

@@ -110,6 +110,7 @@ uint16_t spapr_dtl_processor_id(void);
 bool spapr_dtl_enabled(PowerPCCPU *cpu, uint8_t kinds);
 bool spapr_dtl_write(PowerPCCPU *cpu, uint8_t kinds,
                      const SpaprDtlEntry *entry);
+void spapr_dtl_set_index(PowerPCCPU *cpu, uint64_t index);
 void spapr_dtl_skip(PowerPCCPU *cpu, uint64_t n);
 
 void spapr_dtl_script_instance_init(struct SpaprMachineState *spapr);
@@ -118,6 +119,7 @@ void spapr_dtl_script_machine_init(struct SpaprMachineState *spapr,
 void spapr_dtl_script_post_load(struct SpaprMachineState *spapr);
 void spapr_dtl_script_clear(struct SpaprMachineState *spapr);
 bool spapr_dtl_script_refuses(PowerPCCPU *cpu, SpaprDtlRefuse what);
+void spapr_dtl_script_deregistered(PowerPCCPU *cpu);
 
 int spapr_dtl_post_load(void *opaque, int version_id);
 extern const VMStateDescription vmstate_spapr_cpu_dtl_stop;
