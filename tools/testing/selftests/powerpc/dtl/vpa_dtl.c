@@ -230,7 +230,9 @@ static int test_short(void)
 	dtl_disable(&ev);
 	dtl_read(&ev, DTL_ALL);
 	FAIL_IF(!dtl_balanced(&ev));
-	FAIL_IF(ev.entries < 10 || ev.lost || ev.backwards || ev.headers != 1);
+	FAIL_IF(ev.entries < 10 || ev.backwards || ev.headers != 1);
+	/* Linux KVM may log more than fits before anyone looks */
+	FAIL_IF(ev.lost && !mask_is_ignored());
 	dtl_close(&ev);
 
 	return 0;
@@ -679,7 +681,7 @@ static bool dispatched(struct dtl_event *ev, u64 n)
  */
 static int test_no_aux(void)
 {
-	const u64 period = 3600 * SEC;	/* nothing is taken before the event stops */
+	const u64 period = 3600 * SEC;	/* nothing is taken between start and stop */
 	struct dtl_event ev;
 	u64 taken;
 
