@@ -16,8 +16,10 @@ run_readable() { [ -f "$RUN" ] && [ -r "$RUN" ]; }
 # out.tar, which it fills. The folder is gone at our end, and QEMU with it.
 boot_disks() {
 	local kernel=$1 f
-	[ -e $FIRMWARE/slof.bin ] ||
-		die "the firmware slof.bin is missing" "install the Debian package qemu-system-data, or run: make setup"
+	for f in slof.bin vof.bin; do
+		[ -e $FIRMWARE/$f ] ||
+			die "the firmware $f is missing" "install the Debian package qemu-system-data, or run: make setup"
+	done
 	tmp=$(mktemp -d "$BUILD/.boot-XXXXXX")
 	qemu_pid=
 	trap boot_cleanup EXIT
