@@ -96,7 +96,9 @@ series_hash() {
 	local patches files
 	mapfile -t patches < <(tree_patches "$1")
 	mapfile -t files < <(cat -- "${patches[@]}" | sed -n "s|^Overlay: |$(tree_overlay "$1")/|p")
-	{ hash_of "$TOP/lab/tree.sh" "${patches[@]}" "${files[@]}"; find "${files[@]}" -printf '%m %p\n' 2>/dev/null || true; } | sha256sum | cut -c1-16
+	{ hash_of "${patches[@]}" "${files[@]}"
+	  find "${files[@]}" -perm -u+x -printf '%f\n' 2>/dev/null || true
+	} | sha256sum | cut -c1-16
 }
 
 # patch_message PATCH: what the commit says.
@@ -206,8 +208,8 @@ tree_commits() {
 }
 
 tree_series() {
-	local tree=$1 dir=$2 mark=$2/.git/lab-series head old base want was='' made=''
-	[ ! -e "$mark" ] || read -r was made <"$mark"
+	local tree=$1 dir=$2 head old base want was='' made=''
+	read -r was made < <(cat "$2/.git/lab-series" 2>/dev/null) || true
 	want=$(series_hash "$tree")
 	# Made of the same: what was edited or committed there since is built with it.
 	[ "$want" != "$was" ] || return 0
@@ -218,8 +220,16 @@ tree_series() {
 		{ git -C "$dir" diff --quiet HEAD -- && [ "$old" = "${made:-$old}" ]; } ||
 			die "build/src/$tree has edits that are not in the series" \
 			    "keep them with: make refresh BASE=$base, or drop them with: git -C build/src/$tree reset --hard${made:+ $made}"
-		git -C "$dir" reset -q --hard "$head"
-		say series "$(git -C "$dir" rev-list --count base..series) commits on $tree"
 	fi
-	echo "$want $head" >"$mark"
+	tree_set "$tree" "$dir" "$want" "$head"
+}
+
+# tree_set TREE DIR HASH COMMIT: let the tree be at COMMIT, which was made of what has
+# that series_hash. Both are noted for who looks next.
+tree_set() {
+	if [ "$(git -C "$2" rev-parse series)" != "$4" ]; then
+		git -C "$2" reset -q --hard "$4"
+		say series "$(git -C "$2" rev-list --count base..series) commits on $1"
+	fi
+	echo "$3 $4" >"$2/.git/lab-series.new" && mv "$2/.git/lab-series.new" "$2/.git/lab-series"
 }

@@ -685,8 +685,11 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa,
 
 	*buffer = NULL;
 
-	if (auxtrace->header.size != sizeof(*auxtrace))
+	if (auxtrace->header.size != sizeof(*auxtrace)) {
+		if (auxtrace->header.size > sizeof(*auxtrace) && perf_data__is_pipe(data))
+			perf_session__skip_data(vpa->session, auxtrace->size);
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+	}
 
 	ev.auxtrace = *auxtrace;
 
