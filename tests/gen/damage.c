@@ -295,6 +295,19 @@ static void wrong_time(struct victim *v)
 		put(v, end - 24, get(v, end - 24, 8) ^ 1ULL << 40, 8);
 }
 
+/* A record reaches to the start of a later one. */
+static void swallow_records(struct victim *v)
+{
+	u64 at = some_switch(v), next, end = 0;
+
+	if (!at)
+		return;
+	for (next = next_record(v, at); next && next - at < 1 << 16; next = next_record(v, next))
+		end = next;
+	if (end)
+		put(v, at + 6, end - at, 2);
+}
+
 /* Two switches are lost: a record tells so instead, and one that says nothing. */
 static void lost_switches(struct victim *v)
 {
@@ -367,6 +380,7 @@ static const struct {
 	{ "aux-length", wrong_auxtrace_length, "the length of an AUXTRACE record" },
 	{ "record-id", wrong_id, "the identifier of a context switch record" },
 	{ "record-time", wrong_time, "a context switch record is of a time far ahead" },
+	{ "swallow", swallow_records, "a context switch record reaches to the start of a later one" },
 	{ "lost-switches", lost_switches, "a record tells that two switches are lost" },
 	{ "clock", wrong_clock, "the clock in the first header frame" },
 	{ "truncate", NULL, "the file ends early" },

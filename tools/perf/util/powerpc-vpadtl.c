@@ -946,7 +946,8 @@ static void vpadtl__process_switch(struct powerpc_vpadtl *vpa, const union perf_
 /* Is there a sample of each of the tracepoint's events? */
 static bool vpadtl__samples_all(const struct perf_event_attr *attr)
 {
-	return !attr->freq && (attr->sample_period == 1 || attr->sample_type & PERF_SAMPLE_PERIOD);
+	return !attr->freq && !attr->exclude_kernel &&
+	       (attr->sample_period == 1 || attr->sample_type & PERF_SAMPLE_PERIOD);
 }
 
 /*
@@ -1135,6 +1136,9 @@ static int vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
 
 	listed = i < vpa->nr_indexed && vpa->indexed[i] == data_offset;
 	bad = vpa->nr_indexed && (!listed || i > vpa->next_indexed);
+	/* perf did not come by what is listed: nor by the records around it */
+	if (i > vpa->next_indexed)
+		vpa->session->data_cut = true;
 	vpa->next_indexed = listed ? i + 1 : i;
 
 	if (bad && !vpa->index_is_bad) {
@@ -1204,6 +1208,7 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 		if (!tool->ordered_events)
 			return -EINVAL;
 
+		session->data_cut |= vpa->next_indexed < vpa->nr_indexed;
 		if (session->data_cut)
 			vpadtl__lose_tasks(vpa);
 
