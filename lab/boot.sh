@@ -23,7 +23,7 @@ boot_disks() {
 	tmp=$(mktemp -d "$BUILD/.boot-XXXXXX")
 	qemu_pid=
 	trap boot_cleanup EXIT
-	trap 'exit 130' INT TERM
+	trap 'exit 130' INT TERM HUP QUIT
 
 	mkdir -p "$tmp/in/run" "$tmp/in/root"
 	[ -z "${RUN:-}" ] || cp "$RUN" "$tmp/in/run/script"
@@ -46,6 +46,7 @@ boot_cleanup() {
 boot_qemu() {
 	local console=$LOGS/console-$1.log rc=0 cat_pid status unpacked=1
 	shift
+	rm -f "$console"	# that of the last boot says nothing of this one
 	# The script's words go through a pipe, since QEMU would write over the others
 	# of a file that is our output. It ends when fd 4, its last writer, is closed.
 	mkfifo "$tmp/stdout"
@@ -77,6 +78,12 @@ boot_qemu() {
 		exit "$status"
 	fi
 
+	if [ ! -s "$console" ]; then
+		die "QEMU did not start the guest (status $rc)" "the lines above say why"
+	fi
+	if [ "$rc" = 0 ] && tar tf "$tmp/out.tar" ./.status >/dev/null 2>&1; then
+		die "the guest's /out is full" "it has 70 % of MEM, which is ${MEM:-1G}"
+	fi
 	tail -n 30 "$console" >&2
 	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
 	die "the guest ended without a word (QEMU's exit status $rc)" "its console is ${console#"$TOP"/}"

@@ -15,6 +15,7 @@
 /* Types of records, include/uapi/linux/perf_event.h and tools/lib/perf */
 #define PERF_RECORD_LOST		2
 #define PERF_RECORD_SWITCH_CPU_WIDE	15
+#define PERF_RECORD_FINISHED_ROUND	68
 #define PERF_RECORD_AUXTRACE		71
 #define PERF_RECORD_FINISHED_INIT	82
 
@@ -261,21 +262,26 @@ static void wrong_length(struct victim *v)
 	put(v, at + 6, rng_next(&v->rng) >> below(v, 16), 2);
 }
 
-/* One context switch record of the file, 0 if there is none */
-static u64 some_switch(struct victim *v)
+/* One record of that type in the file, 0 if there is none */
+static u64 some_record(struct victim *v, u32 type)
 {
 	u64 at, n = 0;
 
 	for (at = v->w->data_offset; at; at = next_record(v, at))
-		n += get(v, at, 4) == PERF_RECORD_SWITCH_CPU_WIDE;
+		n += get(v, at, 4) == type;
 	if (!n)
 		return 0;
 	n = below(v, n);
 	for (at = v->w->data_offset; at; at = next_record(v, at)) {
-		if (get(v, at, 4) == PERF_RECORD_SWITCH_CPU_WIDE && !n--)
+		if (get(v, at, 4) == type && !n--)
 			return at;
 	}
 	return 0;
+}
+
+static u64 some_switch(struct victim *v)
+{
+	return some_record(v, PERF_RECORD_SWITCH_CPU_WIDE);
 }
 
 /* Behind a record are its task, time, id, CPU and identifier, in that order. */
@@ -296,9 +302,9 @@ static void wrong_time(struct victim *v)
 }
 
 /* A record reaches to the start of a later one. */
-static void swallow_records(struct victim *v)
+static void swallow_records(struct victim *v, u64 at)
 {
-	u64 at = some_switch(v), next, end = 0;
+	u64 next, end = 0;
 
 	if (!at)
 		return;
@@ -306,6 +312,16 @@ static void swallow_records(struct victim *v)
 		end = next;
 	if (end)
 		put(v, at + 6, end - at, 2);
+}
+
+static void swallow_by_switch(struct victim *v)
+{
+	swallow_records(v, some_switch(v));
+}
+
+static void swallow_by_round(struct victim *v)
+{
+	swallow_records(v, some_record(v, PERF_RECORD_FINISHED_ROUND));
 }
 
 /* Two switches are lost: a record tells so instead, and one that says nothing. */
@@ -380,7 +396,8 @@ static const struct {
 	{ "aux-length", wrong_auxtrace_length, "the length of an AUXTRACE record" },
 	{ "record-id", wrong_id, "the identifier of a context switch record" },
 	{ "record-time", wrong_time, "a context switch record is of a time far ahead" },
-	{ "swallow", swallow_records, "a context switch record reaches to the start of a later one" },
+	{ "swallow", swallow_by_switch, "a context switch record reaches to the start of a later one" },
+	{ "swallow-round", swallow_by_round, "the record that ends a round does" },
 	{ "lost-switches", lost_switches, "a record tells that two switches are lost" },
 	{ "clock", wrong_clock, "the clock in the first header frame" },
 	{ "truncate", NULL, "the file ends early" },

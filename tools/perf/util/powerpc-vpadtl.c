@@ -1121,10 +1121,17 @@ static void vpadtl__dump_end(struct vpadtl_queue *q)
 		vpadtl_queue__error(q);
 }
 
-/*
- * Has the data at @data_offset been queued by the index? Where the index and the
- * records do not agree, tell so once.
- */
+/* The index and the records do not agree: told once. */
+static int vpadtl__bad_index(struct powerpc_vpadtl *vpa)
+{
+	if (vpa->index_is_bad)
+		return 0;
+	vpa->index_is_bad = true;
+
+	return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+}
+
+/* Has the data at @data_offset been queued by the index? */
 static int vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
 {
 	size_t i = vpa->next_indexed;
@@ -1141,9 +1148,8 @@ static int vpadtl__is_indexed(struct powerpc_vpadtl *vpa, u64 data_offset)
 		vpa->session->data_cut = true;
 	vpa->next_indexed = listed ? i + 1 : i;
 
-	if (bad && !vpa->index_is_bad) {
-		vpa->index_is_bad = true;
-		err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, 0, 0, 0);
+	if (bad) {
+		err = vpadtl__bad_index(vpa);
 		if (err)
 			return err;
 	}
@@ -1171,7 +1177,8 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 			vpadtl__pass(vpa, data_offset, event->auxtrace.size);
 		err = vpadtl__is_indexed(vpa, data_offset);
 		/* perf passes over records with the data of one that reaches too far */
-		if (vpa->next_indexed < vpa->nr_indexed &&
+		if (event->header.size >= sizeof(event->auxtrace) &&
+		    vpa->next_indexed < vpa->nr_indexed &&
 		    event->auxtrace.size > vpa->indexed[vpa->next_indexed] - data_offset)
 			session->data_cut = true;
 		if (err)
@@ -1204,11 +1211,20 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 	unsigned int i;
 	int err;
 
+	/* Interrupted: what was not read is not missing, nor wanted */
+	if (session_done())
+		return 0;
+
 	if (!dump_trace) {
 		if (!tool->ordered_events)
 			return -EINVAL;
 
-		session->data_cut |= vpa->next_indexed < vpa->nr_indexed;
+		if (vpa->next_indexed < vpa->nr_indexed) {
+			err = vpadtl__bad_index(vpa);
+			if (err)
+				return err;
+			session->data_cut = true;
+		}
 		if (session->data_cut)
 			vpadtl__lose_tasks(vpa);
 

@@ -227,8 +227,10 @@ static int powerpc_vpadtl_parse_snapshot_options(struct auxtrace_record *itr __m
 
 	if (str) {
 		size = strtoull(str, &endptr, 0);
-		if (*endptr || size > SIZE_MAX)
+		if (*endptr || size > SIZE_MAX) {
+			pr_err("The size of a snapshot is a number of bytes, not %s\n", str);
 			return -1;
+		}
 	}
 
 	opts->auxtrace_snapshot_mode = true;
