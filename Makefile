@@ -3,7 +3,7 @@
 # and does nothing when its product is up to date.
 
 BASE	?= 6.12
-export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS QUICK
+export BASE KDIR QDIR BRANCH CONFIG RUN OUT FILES SMP MEM TIMEOUT APPEND MACHINE THREAD ACCEL ARGS L1BUSY JOBS QUICK DROP
 
 .PHONY: help setup demo check perf perf-ppc64le kernel qemu guest boot boot-check boot-kvm
 .PHONY: series series-apply test-tree bisect-check refresh soak bench lint clean

@@ -78,6 +78,8 @@ boot_qemu() {
 		exit "$status"
 	fi
 
+	[ "$rc" != 124 ] || tail -n 30 "$console" >&2 || true
+	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
 	if [ ! -s "$console" ]; then
 		die "QEMU did not start the guest (status $rc)" "the lines above say why"
 	fi
@@ -85,6 +87,5 @@ boot_qemu() {
 		die "the guest's /out is full" "it has 70 % of MEM, which is ${MEM:-1G}"
 	fi
 	tail -n 30 "$console" >&2
-	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
 	die "the guest ended without a word (QEMU's exit status $rc)" "its console is ${console#"$TOP"/}"
 }
