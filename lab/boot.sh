@@ -78,11 +78,11 @@ boot_qemu() {
 		exit "$status"
 	fi
 
-	[ "$rc" != 124 ] || tail -n 30 "$console" >&2 || true
-	[ "$rc" != 124 ] || die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
-	if [ ! -s "$console" ]; then
-		die "QEMU did not start the guest (status $rc)" "the lines above say why"
+	if [ "$rc" = 124 ]; then
+		tail -n 30 "$console" >&2 || true
+		die "the guest took longer than $TIMEOUT s and was ended" "its console is ${console#"$TOP"/}"
 	fi
+	[ -s "$console" ] || die "QEMU did not start the guest (status $rc)" "the lines above say why"
 	if [ "$rc" = 0 ] && tar tf "$tmp/out.tar" ./.status >/dev/null 2>&1; then
 		die "the guest's /out is full" "it has 70 % of MEM, which is ${MEM:-1G}"
 	fi
