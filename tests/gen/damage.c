@@ -18,6 +18,9 @@
 #define PERF_RECORD_FINISHED_ROUND	68
 #define PERF_RECORD_AUXTRACE		71
 #define PERF_RECORD_FINISHED_INIT	82
+#define NR_TYPES			128
+
+#define PIPE_HEADER_SIZE		16
 
 struct victim {
 	const struct spec *s;
@@ -348,6 +351,60 @@ static void lost_switches(struct victim *v)
 	put(v, next + 14, size - 8, 2);
 }
 
+/* Where records begin: those of a pipe, right behind its header */
+static u64 first_record(struct victim *v)
+{
+	return v->s->pipe ? PIPE_HEADER_SIZE : v->w->data_offset;
+}
+
+/* A record of a type that is as likely as any other in the file */
+static u64 any_record(struct victim *v)
+{
+	u32 count[NR_TYPES] = { }, type, n = 0;
+	u64 at;
+
+	for (at = first_record(v); at; at = next_record(v, at)) {
+		type = get(v, at, 4);
+		n += type < NR_TYPES && !count[type]++;
+	}
+	if (!n)
+		return 0;
+	n = below(v, n);
+	for (type = 0; !count[type] || n--; type++)
+		;
+	n = below(v, count[type]);
+	for (at = first_record(v); at; at = next_record(v, at))
+		if (get(v, at, 4) == type && !n--)
+			return at;
+	return 0;
+}
+
+/* Types end below 1 << 7: what is above stands for all that are unknown. */
+static void wrong_type(struct victim *v)
+{
+	u64 at = any_record(v);
+
+	if (at)
+		put(v, at, get(v, at, 4) ^ 1 << below(v, 8), 4);
+}
+
+/* A record ends before its contents do; what is left is one that says nothing. */
+static void short_record(struct victim *v)
+{
+	u64 at = any_record(v), size = at ? get(v, at + 6, 2) : 0, left;
+
+	if (size < 16)
+		return;
+	left = 8 * (1 + below(v, size / 8 - 1));
+	put(v, at + 6, size - left, 2);
+	at += size - left;
+	if (get(v, at - (size - left), 4) == PERF_RECORD_AUXTRACE)
+		return;	/* its data follow */
+	put(v, at, PERF_RECORD_FINISHED_INIT, 4);
+	put(v, at + 4, 0, 2);
+	put(v, at + 6, left, 2);
+}
+
 /* The length of an AUXTRACE record itself */
 static void wrong_auxtrace_length(struct victim *v)
 {
@@ -393,6 +450,8 @@ static const struct {
 	{ "index-short", short_index, "the index of AUX buffers ends early" },
 	{ "index-double", double_index, "the index lists a buffer twice, another not at all" },
 	{ "length", wrong_length, "the length of a record" },
+	{ "short", short_record, "a record is shorter than what it holds" },
+	{ "type", wrong_type, "a bit of the type of a record" },
 	{ "aux-length", wrong_auxtrace_length, "the length of an AUXTRACE record" },
 	{ "record-id", wrong_id, "the identifier of a context switch record" },
 	{ "record-time", wrong_time, "a context switch record is of a time far ahead" },

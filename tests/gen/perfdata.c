@@ -66,6 +66,7 @@ enum {
 	HEADER_NRCPUS = 7,
 	HEADER_CMDLINE = 11,
 	HEADER_EVENT_DESC = 12,
+	HEADER_CPU_TOPOLOGY = 13,
 	HEADER_AUXTRACE = 18,
 	HEADER_LAST = 32,
 };
@@ -75,6 +76,7 @@ enum {
 #define MAGIC_FRAME		0x56504144544c0001ULL
 #define INFO_CONTIGUOUS		1
 #define FILE_HEADER_SIZE	104
+#define THREADS_PER_CORE	8
 
 /* The events of the file, in the order of their attributes */
 enum { EV_DTL, EV_DUMMY, EV_CLOCK, NR_EVENTS };
@@ -590,6 +592,31 @@ static void write_preamble(struct writer *wr)
 	flush(wr, b);
 }
 
+/* Which CPUs are of one socket, which of one core, then core and socket of each */
+static void put_topology(struct buf *b, const struct spec *s)
+{
+	char list[32];
+	u32 cpu;
+
+	put32(b, 1);
+	snprintf(list, sizeof(list), s->cpus > 1 ? "0-%u" : "0", s->cpus - 1);
+	put_feature_string(b, list);
+
+	put32(b, (s->cpus + THREADS_PER_CORE - 1) / THREADS_PER_CORE);
+	for (cpu = 0; cpu < s->cpus; cpu += THREADS_PER_CORE) {
+		u32 last = cpu + THREADS_PER_CORE - 1;
+
+		if (last >= s->cpus)
+			last = s->cpus - 1;
+		snprintf(list, sizeof(list), last > cpu ? "%u-%u" : "%u", cpu, last);
+		put_feature_string(b, list);
+	}
+	for (cpu = 0; cpu < s->cpus; cpu++) {
+		put32(b, cpu / THREADS_PER_CORE * THREADS_PER_CORE);
+		put32(b, 0);
+	}
+}
+
 static void put_feature(struct buf *b, const struct writer *wr, int feature)
 {
 	const struct spec *s = wr->s;
@@ -626,6 +653,9 @@ static void put_feature(struct buf *b, const struct writer *wr, int feature)
 				put64(b, event_id(s, ev, i));
 		}
 		break;
+	case HEADER_CPU_TOPOLOGY:
+		put_topology(b, s);
+		break;
 	case HEADER_AUXTRACE:
 		put64(b, wr->w->nr_auxtrace);
 		for (i = 0; i < wr->w->nr_auxtrace; i++) {
@@ -638,7 +668,8 @@ static void put_feature(struct buf *b, const struct writer *wr, int feature)
 
 static const int features[] = {
 	HEADER_HOSTNAME, HEADER_OSRELEASE, HEADER_VERSION, HEADER_ARCH,
-	HEADER_NRCPUS, HEADER_CMDLINE, HEADER_EVENT_DESC, HEADER_AUXTRACE,
+	HEADER_NRCPUS, HEADER_CMDLINE, HEADER_EVENT_DESC, HEADER_CPU_TOPOLOGY,
+	HEADER_AUXTRACE,
 };
 
 #define NR_FEATURES ARRAY_SIZE(features)
@@ -738,8 +769,6 @@ static void write_pipe_start(struct writer *wr)
 		at = begin_record(b, RECORD_HEADER_FEATURE, 0);
 		put64(b, features[i]);
 		put_feature(b, wr, features[i]);
-		if (b->len & 7)
-			put_zeros(b, 8 - (b->len & 7));
 		end_record(b, at);
 	}
 	at = begin_record(b, RECORD_HEADER_FEATURE, 0);
