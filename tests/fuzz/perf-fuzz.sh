@@ -133,12 +133,16 @@ kinds=(
 	"--info 1 --hole-every 2 --chunk 512"
 	"--cpus 9 --entries 10 --empty-every 3"
 	"--back-every 5 --waits limits --reasons walk"
+	"--switch-every 3 --sample-every 4 --exit-every 5 --lose-every 9"
+	"--pipe --switch-every 3 --sample-every 4 --exit-every 5 --lose-every 9"
+	"--pipe --big-endian --switch-every 3 --sample-every 4 --exit-every 5"
+	"--pipe --mainline --info 1 --aux-size 4096 --cpus 4"
 )
 
 fuzz()
 {
 	local seconds=$1 seed=${2:-$RANDOM} end runs=0 bad=0 kind mode modes why
-	local input=$out/input.data
+	local suffix
 
 	if [ -n "$MODES" ]; then
 		read -ra modes <<<"$MODES"
@@ -153,15 +157,17 @@ fuzz()
 		kind=${kinds[RANDOM % ${#kinds[@]}]}
 		mode=${modes[RANDOM % ${#modes[@]}]}:$((1 + RANDOM % 4))
 		seed=$((RANDOM * 32768 + RANDOM))
+		suffix=data
+		[[ " $kind " != *" --pipe "* ]] || suffix=pipe
 		# shellcheck disable=SC2086 # words
-		"$dtlgen" -o "$input" --entries 90 --seed $seed $kind \
+		"$dtlgen" -o "$out/input.$suffix" --entries 90 --seed $seed $kind \
 			--damage "$mode" --damage-seed $seed || return
 		runs=$((runs + ${#commands[@]}))
-		if ! why=$(run_file "$input"); then
+		if ! why=$(run_file "$out/input.$suffix"); then
 			bad=$((bad + 1))
 			echo "$why"
-			cp "$input" "$out/bad-$seed.data"
-			echo "kept as $out/bad-$seed.data: dtlgen --entries 90 --seed $seed $kind --damage $mode --damage-seed $seed"
+			cp "$out/input.$suffix" "$out/bad-$seed.$suffix"
+			echo "kept as $out/bad-$seed.$suffix: dtlgen --entries 90 --seed $seed $kind --damage $mode --damage-seed $seed"
 		fi
 	done
 	echo "$runs runs of perf in $seconds s, $bad files with a fault"
