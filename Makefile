@@ -17,7 +17,7 @@ setup:		## install the Debian packages that the lab needs (as root)
 demo:		## build all, record a dispatch trace in a guest, and show it
 	@lab/demo
 
-check:		## every test
+check:		## every test but those of make soak
 	@tests/check
 
 perf: setup	## perf for this machine: build/perf/perf
