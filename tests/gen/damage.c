@@ -379,6 +379,15 @@ static u64 any_record(struct victim *v)
 	return 0;
 }
 
+/* The size of all records, in the file's header, ends between two of them. */
+static void data_ends(struct victim *v)
+{
+	u64 at = any_record(v);
+
+	if (!v->s->pipe && at > v->w->data_offset)
+		put(v, 48, at - v->w->data_offset, 8);
+}
+
 /* Types end below 1 << 7: what is above stands for all that are unknown. */
 static void wrong_type(struct victim *v)
 {
@@ -449,6 +458,7 @@ static const struct {
 	{ "index", wrong_index, "the index of AUX buffers" },
 	{ "index-short", short_index, "the index of AUX buffers ends early" },
 	{ "index-double", double_index, "the index lists a buffer twice, another not at all" },
+	{ "data-ends", data_ends, "the size of all records ends before the last" },
 	{ "length", wrong_length, "the length of a record" },
 	{ "short", short_record, "a record is shorter than what it holds" },
 	{ "type", wrong_type, "a bit of the type of a record" },
