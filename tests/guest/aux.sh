@@ -44,6 +44,30 @@ stalled() {
 }
 check "records to an output that takes nothing for some seconds" stalled
 
+# Nobody reads either area, and when both are full CPU 1 goes offline: its event ends
+# where no record finds room to tell what was lost.
+untold() {
+	hv script 'burst=100,interval=20000000'
+	start_recording untold.data $REC -m 1,1 -e 'sched:*' -o untold.data || return 1
+	from=$(hv written)
+	kill -STOP $recorder
+	i=0
+	while [ $i -lt 200 ]; do
+		taskset 1 true
+		taskset 2 true
+		i=$((i + 1))
+	done
+	until_written 3000 "$from"
+	online 1 0
+	kill -CONT $recorder
+	stop_recording
+	rc=$?
+	hv script ''
+	online 1 1
+	return $rc
+}
+check "records where no record of a loss finds room before its CPU goes" untold
+
 # The newest entries at a time: by signal, or when the recorder ends.
 # newest FILE OPTION SIGNALS: how far the hypervisor was before and after goes to
 # FILE.bounds. The AUX area of a page (64 KiB) has room for 1365 entries.

@@ -100,6 +100,10 @@ refused_with() { # WORDS COMMAND...
 check "--aio is refused" refused_with "not available in AUX" perf record -a -e vpa_dtl/dtl_all/ --aio -o x.data true
 check "an event that does not lead its group is refused" refused_with "first event of a group" \
 	perf record -a -e '{cpu-clock,vpa_dtl/dtl_all/}' -o x.data true
+for modifier in G H; do
+	check "vpa_dtl/dtl_all/$modifier, which the log cannot tell apart, is refused" refused_with "Invalid argument" \
+		perf record -a -e vpa_dtl/dtl_all/$modifier -o x.data true
+done
 
 # Every kind in turn; the host looks which of them each event logged.
 for event in dtl_cede dtl_preempt dtl_fault dtl_all; do

@@ -151,6 +151,16 @@ static int powerpc_vpadtl_setup_evsel(struct evsel *evsel, struct record_opts *o
 		return -EINVAL;
 	}
 
+	/*
+	 * perf's own default, which the driver refuses as it does any exclude_ bit.
+	 * Before perf drops that, it takes newer features for missing, for all
+	 * events, and PERF_FORMAT_LOST is one. What the user asks for stays.
+	 */
+	if (!evsel->exclude_GH) {
+		attr->exclude_guest = 0;
+		attr->exclude_host = 0;
+	}
+
 	attr->freq = 0;
 	if (!attr->sample_period)
 		attr->sample_period = VPADTL_DEFAULT_PERIOD;
