@@ -20,10 +20,10 @@ boot_disks() {
 		[ -e $FIRMWARE/$f ] ||
 			die "the firmware $f is missing" "install the Debian package qemu-system-data, or run: make setup"
 	done
-	tmp=$(mktemp -d "$BUILD/.boot-XXXXXX")
-	qemu_pid=
+	tmp= qemu_pid=
 	trap boot_cleanup EXIT
 	trap 'exit 130' INT TERM HUP QUIT
+	tmp=$(mktemp -d "$BUILD/.boot-XXXXXX")
 
 	mkdir -p "$tmp/in/run" "$tmp/in/root"
 	[ -z "${RUN:-}" ] || cp "$RUN" "$tmp/in/run/script"
@@ -37,8 +37,10 @@ boot_disks() {
 	truncate -s 2G "$tmp/out.tar"
 }
 boot_cleanup() {
+	# timeout(1) signals us and then our process group, us once more.
+	trap '' INT TERM HUP QUIT
 	[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null || true
-	rm -rf "$tmp"
+	[ -z "$tmp" ] || rm -rf "$tmp"
 }
 
 # boot_qemu NAME QEMU ARGUMENT…: run QEMU, which needs a virtio-serial device,
@@ -48,10 +50,11 @@ boot_qemu() {
 	shift
 	rm -f "$console"	# that of the last boot says nothing of this one
 	# The script's words go through a pipe, since QEMU would write over the others
-	# of a file that is our output. It ends when fd 4, its last writer, is closed.
+	# of a file that is our output. It ends when fd 4, its last writer, is closed;
+	# cat would wait for another if it opened the pipe itself, and later than that.
 	mkfifo "$tmp/stdout"
 	exec 4<>"$tmp/stdout"
-	cat "$tmp/stdout" 4>&- &
+	cat <"$tmp/stdout" 4>&- &
 	cat_pid=$!
 	timeout "$TIMEOUT" "$@" -serial "file:$console" -monitor none \
 		-chardev "file,id=out,path=$tmp/stdout" -device virtserialport,chardev=out,name=stdio </dev/null 4>&- &
@@ -71,7 +74,8 @@ boot_qemu() {
 	fi
 	if [ -n "${OUT:-}" ]; then
 		mkdir -p "$OUT"
-		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner 2>"$tmp/tar.err" || unpacked=
+		# OUT stays as open as it was, the guest's /out is so to all.
+		tar xf "$tmp/out.tar" -C "$OUT" --no-same-owner --no-overwrite-dir 2>"$tmp/tar.err" || unpacked=
 	fi
 	if [ -n "$status" ] && [ "$rc" = 0 ]; then
 		[ -n "$unpacked" ] || { tail -n 5 "$tmp/tar.err" >&2; die "what the guest left in /out could not be put into $OUT" "the lines above say why"; }
