@@ -657,6 +657,37 @@ static struct vpadtl_queue *vpadtl__queue(struct powerpc_vpadtl *vpa, unsigned i
 	return q;
 }
 
+/*
+ * Has an event been opened on that CPU, with that queue? All events of a CPU have one
+ * buffer and that the number of the queue, so any will do: a single damaged entry in the
+ * index of ids does not have sound data refused. Without that index all that is known is
+ * how many CPUs there are.
+ */
+static bool vpadtl__is_known_pair(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cpu)
+{
+	struct evlist *evlist = vpa->session->evlist;
+	int nr_cpus = vpa->session->header.env.nr_cpus_avail;
+	struct perf_sample_id *sid;
+	struct evsel *evsel;
+	u32 i;
+
+	if (!evlist->stats.nr_events[PERF_RECORD_ID_INDEX])
+		return nr_cpus <= 0 || cpu < (u32)nr_cpus;
+
+	evlist__for_each_entry(evlist, evsel) {
+		/* One that is made here is of no CPU */
+		if (evsel->core.attr.type == PERF_TYPE_SYNTH)
+			continue;
+		for (i = 0; i < evsel->core.ids; i++) {
+			sid = evlist__id2sid(evlist, evsel->core.id[i]);
+			if (sid && sid->idx == (int)queue_nr && sid->cpu.cpu == (int)cpu)
+				return true;
+		}
+	}
+
+	return false;
+}
+
 /* Each CPU has an AUX area and that a queue, which all its records name; none is without. */
 static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cpu)
 {
@@ -664,6 +695,8 @@ static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cp
 		return false;
 
 	if (!vpa->queue_of[cpu] && !vpa->cpu_of[queue_nr]) {
+		if (!vpadtl__is_known_pair(vpa, queue_nr, cpu))
+			return false;
 		vpa->queue_of[cpu] = queue_nr + 1;
 		vpa->cpu_of[queue_nr] = cpu + 1;
 	}
@@ -753,6 +786,9 @@ static int vpadtl__pair_queues(struct powerpc_vpadtl *vpa, const struct vpadtl_r
 			continue;
 
 		queue = &of[idx];
+		if (!(queue->votes && queue->cpu == cpu) &&
+		    !vpadtl__is_known_pair(vpa, idx, cpu))
+			continue;
 		if (!queue->votes)
 			queue->cpu = cpu;
 		queue->votes += queue->cpu == cpu ? 1 : -1;
