@@ -27,6 +27,7 @@ struct victim {
 	const struct written *w;
 	u8 *p;
 	u64 size;
+	u64 end;	/* of the file afterwards */
 	u64 rng;
 };
 
@@ -433,6 +434,22 @@ static void wrong_clock(struct victim *v)
 		flip_bit(v, at + 8 * below(v, 2) + (v->s->big ? 4 : 2), 2);
 }
 
+static void end_before_data(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		v->end = at;
+}
+
+static void end_behind_data(struct victim *v)
+{
+	u64 at = some_auxtrace(v);
+
+	if (at)
+		v->end = at + AUXTRACE_RECORD_SIZE + get(v, at + 8, 8);
+}
+
 static const struct {
 	const char *name;
 	void (*hit)(struct victim *v);
@@ -469,6 +486,8 @@ static const struct {
 	{ "swallow-round", swallow_by_round, "the record that ends a round does" },
 	{ "lost-switches", lost_switches, "a record tells that two switches are lost" },
 	{ "clock", wrong_clock, "the clock in the first header frame" },
+	{ "end-before", end_before_data, "the file ends before an AUXTRACE record" },
+	{ "end-behind", end_behind_data, "the file ends behind the data of an AUXTRACE record" },
 	{ "truncate", NULL, "the file ends early" },
 };
 
@@ -495,7 +514,8 @@ void damage_help(FILE *f)
 int damage_file(const struct spec *s, const char *path, const struct written *w,
 		const char *mode, u64 seed)
 {
-	struct victim v = { .s = s, .w = w, .size = w->file_size, .rng = seed };
+	struct victim v = { .s = s, .w = w, .size = w->file_size,
+			    .end = w->file_size, .rng = seed };
 	size_t len = strcspn(mode, ":"), i;
 	u64 times = mode[len] ? strtoull(mode + len + 1, NULL, 0) : 1;
 	int fd, err = 0;
@@ -518,6 +538,8 @@ int damage_file(const struct spec *s, const char *path, const struct written *w,
 		while (times--)
 			modes[i].hit(&v);
 		munmap(v.p, v.size);
+		if (v.end < v.size && ftruncate(fd, v.end))
+			err = -errno;
 	}
 	close(fd);
 	return err;

@@ -62,6 +62,15 @@ struct vpadtl_data {
 	u64	size;
 };
 
+/* What records say of the stream of a CPU */
+struct vpadtl_stream {
+	u64	told_start;	/* of PERF_RECORD_AUX, ... */
+	u64	told_end;
+	u64	told_time;	/* ... the latest of which is of that time; 0: none */
+	u64	got_start;	/* of PERF_RECORD_AUXTRACE */
+	u64	got_end;	/* 0: none */
+};
+
 struct powerpc_vpadtl {
 	struct auxtrace			auxtrace;
 	struct auxtrace_queues		queues;
@@ -84,6 +93,10 @@ struct powerpc_vpadtl {
 	bool				switches_asked;	/* for the two below */
 	bool				has_switches;
 	struct evsel			*switch_evsel;	/* sched:sched_switch */
+	bool				overwrites;	/* not all of the log is meant to be there */
+	u32				data_round;	/* rounds that had ended before the latest data */
+	u32				last_round;	/* rounds, when the latest was seen to end, ... */
+	u32				round_records;	/* ... and records that were read by then */
 	struct powerpc_vpadtl_clock	clock;		/* where a stream has none */
 
 	u64				sample_type;
@@ -101,6 +114,7 @@ struct powerpc_vpadtl {
 	u64				since[MAX_NR_CPUS]; /* ... after that time */
 	u16				queue_of[MAX_NR_CPUS]; /* from 1; 0: not known */
 	u16				cpu_of[MAX_NR_CPUS]; /* a queue is, from 1 */
+	struct vpadtl_stream		streams[MAX_NR_CPUS];
 };
 
 /* An entry in a window */
@@ -703,6 +717,20 @@ static bool vpadtl__is_queue_of(struct powerpc_vpadtl *vpa, u32 queue_nr, u32 cp
 	return vpa->queue_of[cpu] == queue_nr + 1 && vpa->cpu_of[queue_nr] == cpu + 1;
 }
 
+/* Also what a cut file has only the start of: the rest is told as lost there. */
+static void vpadtl__got_data(struct powerpc_vpadtl *vpa,
+			     const struct perf_record_auxtrace *auxtrace)
+{
+	struct vpadtl_stream *stream = &vpa->streams[auxtrace->cpu];
+	u64 end = auxtrace->offset + auxtrace->size;
+
+	if (!auxtrace->size || end < auxtrace->offset)
+		return;
+	if (!stream->got_end || auxtrace->offset < stream->got_start)
+		stream->got_start = auxtrace->offset;
+	stream->got_end = max(stream->got_end, end);
+}
+
 /*
  * Queue the data of an AUXTRACE record, of which nothing is trusted. @buffer is
  * NULL afterwards where there is no data that could be.
@@ -732,6 +760,8 @@ static int vpadtl__queue_event(struct powerpc_vpadtl *vpa,
 		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_RECORD, -1, ev.auxtrace.offset,
 				     ev.auxtrace.size, 0);
 	}
+
+	vpadtl__got_data(vpa, &ev.auxtrace);
 
 	if (!perf_data__is_pipe(data)) {
 		left = vpadtl__data_end(vpa->session);
@@ -1042,6 +1072,57 @@ static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sampl
 	vpadtl__set_task(vpa, sample->cpu, pid, tid, sample->time);
 }
 
+/* Records of kinds that perf record does not write by itself at the end, out of rounds */
+static u32 vpadtl__nr_records(const struct powerpc_vpadtl *vpa)
+{
+	const u32 *nr = vpa->session->evlist->stats.nr_events;
+
+	return nr[PERF_RECORD_AUX] + nr[PERF_RECORD_SWITCH] + nr[PERF_RECORD_SWITCH_CPU_WIDE] +
+	       nr[PERF_RECORD_EXIT];
+}
+
+/* Most rounds that end have perf process events, of the round before. */
+static void vpadtl__see_round(struct powerpc_vpadtl *vpa)
+{
+	u32 round = vpa->session->evlist->stats.nr_events[PERF_RECORD_FINISHED_ROUND];
+
+	if (round == vpa->last_round)
+		return;
+	vpa->last_round = round;
+	vpa->round_records = vpadtl__nr_records(vpa);
+}
+
+/* The driver has put data in a CPU's AUX area. */
+static void vpadtl__process_aux(struct powerpc_vpadtl *vpa, const struct perf_record_aux *aux,
+				const struct perf_sample *sample)
+{
+	struct evlist *evlist = vpa->session->evlist;
+	u64 start, end;
+	struct vpadtl_stream *stream;
+	struct perf_sample_id *sid;
+	u32 cpu = sample->cpu;
+
+	if (aux->header.size < sizeof(*aux))
+		return;
+	start = aux->aux_offset;
+	end = start + aux->aux_size;
+	if (aux->flags & PERF_AUX_FLAG_OVERWRITE)
+		vpa->overwrites = true;
+
+	/* The CPU of the event, whichever wrote the record */
+	sid = evlist__id2sid(evlist, sample->id);
+	if (sid && evlist->stats.nr_events[PERF_RECORD_ID_INDEX])
+		cpu = sid->cpu.cpu;
+	if (cpu >= MAX_NR_CPUS || end < start)
+		return;
+
+	stream = &vpa->streams[cpu];
+	if (!stream->told_time || start < stream->told_start)
+		stream->told_start = start;
+	stream->told_end = max(stream->told_end, end);
+	stream->told_time = max(stream->told_time, sample->time);
+}
+
 static int powerpc_vpadtl_process_event(struct perf_session *session, union perf_event *event,
 					struct perf_sample *sample, const struct perf_tool *tool)
 {
@@ -1059,6 +1140,10 @@ static int powerpc_vpadtl_process_event(struct perf_session *session, union perf
 
 	if (!sample->time || sample->time == (u64)-1)
 		return 0;
+
+	vpadtl__see_round(vpa);
+	if (event->header.type == PERF_RECORD_AUX)
+		vpadtl__process_aux(vpa, &event->aux, sample);
 
 	if (session->data_cut)
 		vpadtl__lose_tasks(vpa);
@@ -1205,6 +1290,8 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 	off_t data_offset = 0;
 	int err;
 
+	vpa->data_round = session->evlist->stats.nr_events[PERF_RECORD_FINISHED_ROUND];
+
 	if (!perf_data__is_pipe(session->data)) {
 		data_offset = lseek(fd, 0, SEEK_CUR);
 		if (data_offset == -1)
@@ -1239,6 +1326,64 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
 	return 0;
 }
 
+/*
+ * perf record ends each round of records and the data that it reads with them, so where
+ * some are behind the last such end, the rest has been cut off, though between two
+ * records. Snapshots are in no round.
+ */
+static bool vpadtl__is_round_cut(const struct powerpc_vpadtl *vpa)
+{
+	u32 round = vpa->session->evlist->stats.nr_events[PERF_RECORD_FINISHED_ROUND];
+
+	if (!round || vpa->overwrites)
+		return false;
+	return vpa->data_round == round ||
+	       (vpa->last_round == round && vpa->round_records != vpadtl__nr_records(vpa));
+}
+
+/*
+ * At the end all data is there that PERF_RECORD_AUX told of, and no other. A file of
+ * --switch-output but the first begins in the middle of a stream, and what a record
+ * tells of may be in the file before.
+ */
+static int vpadtl__check_stream(struct powerpc_vpadtl *vpa, u32 cpu)
+{
+	struct vpadtl_stream *stream = &vpa->streams[cpu];
+	int err;
+
+	if (!stream->told_time)
+		return 0;
+
+	if (!stream->told_start && stream->got_end && stream->got_start) {
+		err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_LOST, cpu, 0, stream->got_start, 0);
+		if (err)
+			return err;
+	}
+
+	if (stream->got_end > stream->told_end) {
+		/* Nor are the context switches there that happened meanwhile */
+		vpadtl__set_task(vpa, cpu, -1, -1, 0);
+	} else if (stream->got_end < stream->told_end &&
+		   (stream->got_end || !stream->told_start)) {
+		vpadtl__lose_tasks(vpa);
+		return vpadtl__error(vpa, POWERPC_VPADTL_ERR_LOST, cpu, stream->got_end,
+				     stream->told_end - stream->got_end, stream->told_time);
+	}
+	return 0;
+}
+
+static int vpadtl__check_streams(struct powerpc_vpadtl *vpa)
+{
+	unsigned int cpu;
+	int err = 0;
+
+	if (vpa->overwrites)
+		return 0;
+	for (cpu = 0; cpu < MAX_NR_CPUS && !err; cpu++)
+		err = vpadtl__check_stream(vpa, cpu);
+	return err;
+}
+
 static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_tool *tool)
 {
 	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
@@ -1261,8 +1406,18 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 				return err;
 			session->data_cut = true;
 		}
+		if (!session->data_cut && vpadtl__is_round_cut(vpa)) {
+			pr_warning("WARNING: the data end before the last round of records does\n");
+			session->data_cut = true;
+		}
 		if (session->data_cut)
 			vpadtl__lose_tasks(vpa);
+
+		if (!auxtrace__dont_decode(session)) {
+			err = vpadtl__check_streams(vpa);
+			if (err)
+				return err;
+		}
 
 		err = vpadtl__process_queues(vpa, ~0ULL);
 		if (err)
