@@ -48,6 +48,12 @@
 /* Room for them and for as many again, so as not to decode one by one */
 #define VPADTL_WINDOW	(2 * VPADTL_AHEAD)
 
+/*
+ * How much later an entry may be than the record that tells of it, in nanoseconds:
+ * timebases of processors may differ, though never by that much.
+ */
+#define VPADTL_TIME_MARGIN	1000000
+
 /* Bytes to be read of a mapped file before its pages are let go of */
 #define VPADTL_READ_MAX	(2 << 20)
 
@@ -1384,6 +1390,49 @@ static int vpadtl__check_streams(struct powerpc_vpadtl *vpa)
 	return err;
 }
 
+/* No entry of the CPU is later than that. 0: not known */
+static u64 vpadtl__latest(struct powerpc_vpadtl *vpa, u32 cpu)
+{
+	const struct vpadtl_stream *stream = &vpa->streams[cpu];
+
+	if (vpa->overwrites || !stream->told_time || stream->got_end > stream->told_end ||
+	    stream->told_time > ~0ULL - VPADTL_TIME_MARGIN)
+		return 0;
+	return stream->told_time + VPADTL_TIME_MARGIN;
+}
+
+/*
+ * Deliver all but entries that are later than the record which tells of them: one whose
+ * time is damaged. It is told of each CPU, once. Where few entries follow, nothing else
+ * shows it.
+ */
+static int vpadtl__process_sound(struct powerpc_vpadtl *vpa)
+{
+	u64 latest, limit = 0;
+	struct vpadtl_queue *q;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < vpa->queues.nr_queues; i++) {
+		q = vpa->queues.queue_array[i].priv;
+		if (q)
+			limit = max(limit, vpadtl__latest(vpa, q->cpu));
+	}
+
+	err = vpadtl__process_queues(vpa, limit);
+
+	for (i = 0; i < vpa->queues.nr_queues && !err; i++) {
+		q = vpa->queues.queue_array[i].priv;
+		if (!q || q->next == q->end)
+			continue;
+		latest = vpadtl__latest(vpa, q->cpu);
+		if (latest && q->next->time > latest)
+			err = vpadtl__error(vpa, POWERPC_VPADTL_ERR_ORDER, q->cpu,
+					    q->decoder.offset, 0, q->next->time);
+	}
+	return err;
+}
+
 static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_tool *tool)
 {
 	struct powerpc_vpadtl *vpa = container_of(session->auxtrace, struct powerpc_vpadtl,
@@ -1415,6 +1464,8 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 
 		if (!auxtrace__dont_decode(session)) {
 			err = vpadtl__check_streams(vpa);
+			if (!err)
+				err = vpadtl__process_sound(vpa);
 			if (err)
 				return err;
 		}
