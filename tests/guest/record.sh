@@ -22,6 +22,11 @@ check "records two seconds on a busy guest" recorded busy.data $REC -o busy.data
 check "records two seconds beside sched:*" \
 	recorded sched.data perf record -q -a -e 'sched:*,vpa_dtl/dtl_all/' -c 10000000 -o sched.data sleep 2
 LOAD=0
+says_no_warning() {
+	perf record -a -e vpa_dtl/dtl_all/ -c 1000000 -o quiet.data sleep 0.2 >quiet.err 2>&1 &&
+		grep -q 'Captured and wrote' quiet.err && ! grep -i warning quiet.err
+}
+check "perf record that is not told to be quiet says nothing of damage" says_no_warning
 
 enable_and_disable() {
 	start_recording control.data $REC -o control.data || return 1
