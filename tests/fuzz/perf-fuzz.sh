@@ -42,6 +42,7 @@ commands=(
 	"script --no-itrace -i"
 	"report --stdio -i"
 	"report -D -i"
+	"report --header-only -I -i"
 	"stat report -i"
 	"inject --itrace -o /dev/null -i"
 	"dtl report --json -i"
