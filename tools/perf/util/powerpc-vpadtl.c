@@ -1462,7 +1462,7 @@ static int powerpc_vpadtl_flush(struct perf_session *session, const struct perf_
 		if (session->data_cut)
 			vpadtl__lose_tasks(vpa);
 
-		if (!auxtrace__dont_decode(session)) {
+		if (session->itrace_synth_opts && !session->itrace_synth_opts->dont_decode) {
 			err = vpadtl__check_streams(vpa);
 			if (!err)
 				err = vpadtl__process_sound(vpa);
