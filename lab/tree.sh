@@ -60,6 +60,13 @@ no_changes() {
 		die "$1 has uncommitted changes" "commit or stash them first"
 }
 
+# under_way DIR: a git am or rebase, begun in it and not ended
+under_way() {
+	local git_dir
+	git_dir=$(git -C "$1" rev-parse --absolute-git-dir)
+	[ -e "$git_dir/rebase-apply" ] || [ -e "$git_dir/rebase-merge" ]
+}
+
 # mails DIR: the patches that lab/series wrote there, in order, without the letter.
 mails() { [ ! -d "$1" ] || find "$1" -name '0*.patch' ! -name '0000-*' | LC_ALL=C sort; }
 
