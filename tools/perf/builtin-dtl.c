@@ -676,7 +676,7 @@ static void dtl__print_notes(struct perf_dtl *dtl)
 			 " entries wait longer than since the one before; shares have less of them",
 			 t.inconsistent);
 	if (t.entries && dtl->without_task == t.entries)
-		dtl_warn(fp, "No tasks: the recording does not tell what ran (perf dtl record does)");
+		dtl_warn(fp, "No tasks: none is known for these entries (perf dtl record records what runs)");
 	else if (dtl->without_task)
 		dtl_warn(fp, "No task is known for %" PRIu64 " of %" PRIu64 " entries",
 			 dtl->without_task, t.entries);
