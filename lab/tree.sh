@@ -194,7 +194,7 @@ tree_commits() {
 	git -C "$repo" read-tree "$head"
 	for p in $(tree_patches "$tree"); do
 		if grep -q '^diff ' "$p" &&
-		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply --cached --whitespace=error-all - 2>&1); then
+		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply -v --cached --whitespace=error-all - 2>&1); then
 			echo "$err" >&2
 			rm -f "$GIT_INDEX_FILE"
 			die "patches/${p#"$TOP"/patches/} does not apply to $repo" \
