@@ -39,6 +39,10 @@
 #include "util.h"
 #include "util/synthetic-events.h"
 
+#ifdef HAVE_LIBTRACEEVENT
+#include <traceevent/event-parse.h>
+#endif
+
 /*
  * Entries that are always decoded ahead on each CPU: more than one poll of the
  * driver can take from the hypervisor's buffer (85), which is what can be out of
@@ -1049,6 +1053,38 @@ static bool vpadtl__has_switches(struct powerpc_vpadtl *vpa)
 	return vpa->has_switches;
 }
 
+#ifdef HAVE_LIBTRACEEVENT
+static bool vpadtl__overlaps(const struct tep_format_field *next,
+			     const struct tep_format_field *field)
+{
+	for (; field; field = field->next) {
+		if (field != next && field->offset < next->offset + next->size &&
+		    next->offset < field->offset + field->size)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The task that a sched_switch sample says is next, or -1: the format in a damaged file
+ * may have its number elsewhere, of another size, or in the bytes of another field.
+ */
+static pid_t vpadtl__next_tid(struct evsel *evsel, struct perf_sample *sample)
+{
+	const struct tep_format_field *next = evsel__field(evsel, "next_pid");
+
+	if (!next || next->size != sizeof(pid_t) || next->flags & TEP_FIELD_IS_DYNAMIC ||
+	    !evsel__rawptr(evsel, sample, "next_pid"))
+		return -1;
+
+	if (vpadtl__overlaps(next, evsel->tp_format->format.common_fields) ||
+	    vpadtl__overlaps(next, evsel->tp_format->format.fields))
+		return -1;
+
+	return evsel__intval(evsel, sample, "next_pid");
+}
+#endif
+
 /* What a sched_switch sample says is next; any other sample is of what runs. */
 static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sample *sample)
 {
@@ -1061,10 +1097,10 @@ static void vpadtl__process_sample(struct powerpc_vpadtl *vpa, struct perf_sampl
 		pid = -1;
 		tid = -1;
 #ifdef HAVE_LIBTRACEEVENT
-		if (evsel__field(vpa->switch_evsel, "next_pid")) {
+		tid = vpadtl__next_tid(vpa->switch_evsel, sample);
+		if (tid != -1) {
 			struct thread *thread;
 
-			tid = evsel__intval(vpa->switch_evsel, sample, "next_pid");
 			thread = machine__findnew_thread(vpa->machine, -1, tid);
 			if (thread)
 				pid = thread__pid(thread);
