@@ -188,7 +188,7 @@ tree_commits() {
 	local tree=$1 repo=$2 head=$3 overlay p f blob mode err
 	overlay=$(tree_overlay "$tree")
 	# Not below .git, which is a file in a work tree of git worktree. An index a
-	# process: lab/series reads a tree that another makes ready.
+	# process: two may read a tree at once.
 	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series.$BASHPID
 	export GIT_INDEX_FILE
 	git -C "$repo" read-tree "$head"
@@ -207,10 +207,24 @@ tree_commits() {
 			git -C "$repo" update-index --add --cacheinfo "$mode,$blob,$f"
 		done
 		head=$(patch_message "$p" |
-			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head")
+			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head") ||
+			die "no commit could be made in $repo" "git says why above"
 	done
 	rm -f "$GIT_INDEX_FILE"
 	unset GIT_INDEX_FILE
+	echo "$head"
+}
+
+# own_commits REPO: the commits that tree_ready made of the series, once more with the
+# identity and dates in the environment; print the last. The files are as they were.
+own_commits() {
+	local head commit made
+	read -r _ made <"$1/.git/lab-series"
+	head=$(git -C "$1" rev-parse base)
+	for commit in $(git -C "$1" rev-list --reverse "$head..$made"); do
+		head=$(git -C "$1" log -1 --format=%B "$commit" | git -C "$1" commit-tree "$commit^{tree}" -p "$head") ||
+			die "no commit could be made in $1" "git says why above"
+	done
 	echo "$head"
 }
 
