@@ -11,7 +11,7 @@ apt_private() {
 	mkdir -p "$dir"/{lists/partial,archives/partial,etc,parts}
 	[ -e $keyring ] && signed="signed-by=$keyring"
 	apt-get indextargets 'Created-By: Packages' --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' |
-		grep -E ' bookworm(-updates|-security)? ' | LC_ALL=C sort -u |
+		{ grep -E ' bookworm(-updates|-security)? ' || true; } | LC_ALL=C sort -u |
 		with_security |
 		while read -r uri suite comp; do
 			echo "deb [arch=$1 $signed] $uri $suite $comp"

@@ -191,7 +191,7 @@ tree_commits() {
 	# process: two may read a tree at once.
 	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series.$BASHPID
 	export GIT_INDEX_FILE
-	git -C "$repo" read-tree "$head"
+	git -C "$repo" read-tree "$head" || die "$repo cannot be read" "git says why above"
 	for p in $(tree_patches "$tree"); do
 		if grep -q '^diff ' "$p" &&
 		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply -v --cached --whitespace=error-all - 2>&1); then
@@ -203,8 +203,10 @@ tree_commits() {
 		for f in $(patch_files "$p"); do
 			[ -f "$overlay/$f" ] || die "${p#"$TOP"/} names $f, which is not there"
 			mode=100644; [ -x "$overlay/$f" ] && mode=100755
-			blob=$(git -C "$repo" hash-object -w "$overlay/$f")
-			git -C "$repo" update-index --add --cacheinfo "$mode,$blob,$f"
+			# Called in $(…), where bash goes on behind what fails
+			{ blob=$(git -C "$repo" hash-object -w "$overlay/$f") &&
+				git -C "$repo" update-index --add --cacheinfo "$mode,$blob,$f"
+			} || die "$f could not be put into $repo" "git says why above"
 		done
 		head=$(patch_message "$p" |
 			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head") ||
@@ -218,10 +220,11 @@ tree_commits() {
 # own_commits REPO: the commits that tree_ready made of the series, once more with the
 # identity and dates in the environment; print the last. The files are as they were.
 own_commits() {
-	local head commit made
-	read -r _ made <"$1/.git/lab-series"
-	head=$(git -C "$1" rev-parse base)
-	for commit in $(git -C "$1" rev-list --reverse "$head..$made"); do
+	local head commit commits made
+	{ read -r _ made <"$1/.git/lab-series" && head=$(git -C "$1" rev-parse base) &&
+		commits=$(git -C "$1" rev-list --reverse "$head..$made")
+	} || die "the commits of $1 cannot be read" "git says why above"
+	for commit in $commits; do
 		head=$(git -C "$1" log -1 --format=%B "$commit" | git -C "$1" commit-tree "$commit^{tree}" -p "$head") ||
 			die "no commit could be made in $1" "git says why above"
 	done
