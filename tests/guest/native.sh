@@ -83,6 +83,7 @@ scripted() {
 check "records beside the accounting" scripted
 kselftest
 check "kselftest vpa_dtl skips nothing but kinds" [ "$(sed -n 's/^skip: //p' vpa_dtl.log)" = vpa_dtl_kinds ]
-check "counts beside the accounting" perf stat -a -e vpa_dtl/dtl_preempt/ sleep 0.5
+counts() { perf stat -a -x, -e vpa_dtl/dtl_preempt/ -o counter.txt sleep 0.5 && cat counter.txt && grep -q '^[0-9]' counter.txt; }
+check "counts beside the accounting" counts
 check "the kernel said nothing it should not" quiet_kernel
 done_testing
