@@ -9,6 +9,7 @@ needed() { ${CROSS}readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 copy_libs() {
 	local dest=$2 queue lib from
 	mapfile -t queue < <(needed "$1")
+	[ ${#queue[@]} != 0 ] || { echo "what libraries $1 needs cannot be read"; return 1; }
 	shift 2
 	while [ ${#queue[@]} -gt 0 ]; do
 		lib=${queue[0]}

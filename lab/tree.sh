@@ -51,12 +51,14 @@ new_files() {
 changes_of() {
 	local dir=$1
 	shift
-	(cd "$dir" && { git diff HEAD -- "$@"; new_files . "$@" | xargs -0r stat -c '%n %s %.Y' -- || true; }) |
+	(cd "$dir" && git diff HEAD -- "$@" && { new_files . "$@" | xargs -0r stat -c '%n %s %.Y' -- || true; }) |
 		sha256sum | cut -c1-16
 }
 # no_changes DIR: nothing in it would be lost or missed.
 no_changes() {
-	[ -z "$(git -C "$1" status --porcelain --untracked-files=no)" ] ||
+	local changes
+	changes=$(git -C "$1" status --porcelain --untracked-files=no) || die "git cannot read $1" "it says why above"
+	[ -z "$changes" ] ||
 		die "$1 has uncommitted changes" "commit or stash them first"
 }
 
@@ -191,19 +193,19 @@ tree_commits() {
 	# process: two may read a tree at once.
 	GIT_INDEX_FILE=$(git -C "$repo" rev-parse --absolute-git-dir)/index.series.$BASHPID
 	export GIT_INDEX_FILE
+	# Called in $(…), which ends here. There bash goes on behind what fails
+	trap 'rm -f "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.lock"' EXIT
 	git -C "$repo" read-tree "$head" || die "$repo cannot be read" "git says why above"
 	for p in $(tree_patches "$tree"); do
 		if grep -q '^diff ' "$p" &&
 		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply -v --cached --whitespace=error-all - 2>&1); then
 			echo "$err" >&2
-			rm -f "$GIT_INDEX_FILE"
 			die "patches/${p#"$TOP"/patches/} does not apply to $repo" \
 			    "the lines above name the files and lines looked for"
 		fi
 		for f in $(patch_files "$p"); do
 			[ -f "$overlay/$f" ] || die "${p#"$TOP"/} names $f, which is not there"
 			mode=100644; [ -x "$overlay/$f" ] && mode=100755
-			# Called in $(…), where bash goes on behind what fails
 			{ blob=$(git -C "$repo" hash-object -w "$overlay/$f") &&
 				git -C "$repo" update-index --add --cacheinfo "$mode,$blob,$f"
 			} || die "$f could not be put into $repo" "git says why above"
@@ -212,8 +214,6 @@ tree_commits() {
 			git -C "$repo" commit-tree "$(git -C "$repo" write-tree)" -p "$head") ||
 			die "no commit could be made in $repo" "git says why above"
 	done
-	rm -f "$GIT_INDEX_FILE"
-	unset GIT_INDEX_FILE
 	echo "$head"
 }
 
