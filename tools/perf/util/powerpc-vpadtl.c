@@ -1375,9 +1375,11 @@ static int powerpc_vpadtl_process_auxtrace_event(struct perf_session *session,
  */
 static bool vpadtl__is_round_cut(const struct powerpc_vpadtl *vpa)
 {
-	u32 round = vpa->session->evlist->stats.nr_events[PERF_RECORD_FINISHED_ROUND];
+	const u32 *nr_events = vpa->session->evlist->stats.nr_events;
+	u32 round = nr_events[PERF_RECORD_FINISHED_ROUND];
 
-	if (!round || vpa->overwrites)
+	/* A snapshot at the end comes behind the last round; no record may tell of it */
+	if (!round || vpa->overwrites || !nr_events[PERF_RECORD_AUX])
 		return false;
 	return vpa->data_round == round ||
 	       (vpa->last_round == round && vpa->round_records != vpadtl__nr_records(vpa));
