@@ -7,9 +7,9 @@ needed() { ${CROSS}readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 # copy_libs PROGRAM DEST FROM…: copy the libraries that PROGRAM needs, and those
 # that they need, to the folder DEST, from below the folders FROM.
 copy_libs() {
-	local dest=$2 queue lib from
-	mapfile -t queue < <(needed "$1")
-	[ ${#queue[@]} != 0 ] || { echo "what libraries $1 needs cannot be read"; return 1; }
+	local dest=$2 queue lib from more
+	more=$(needed "$1") || return 1
+	mapfile -t queue <<<"$more"
 	shift 2
 	while [ ${#queue[@]} -gt 0 ]; do
 		lib=${queue[0]}
@@ -18,6 +18,7 @@ copy_libs() {
 		from=$(find "$@" -name "$lib" \( -type f -o -type l \) -path '*lib*' | head -n 1)
 		[ -n "$from" ] || { echo "no ppc64le library $lib among the packages"; return 1; }
 		cp -L "$from" "$dest/$lib"
-		mapfile -t -O ${#queue[@]} queue < <(needed "$dest/$lib")
+		more=$(needed "$dest/$lib") || return 1
+		[ -z "$more" ] || mapfile -t -O ${#queue[@]} queue <<<"$more"
 	done
 }

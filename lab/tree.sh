@@ -51,7 +51,7 @@ new_files() {
 changes_of() {
 	local dir=$1
 	shift
-	(cd "$dir" && git diff HEAD -- "$@" && { new_files . "$@" | xargs -0r stat -c '%n %s %.Y' -- || true; }) |
+	(cd "$dir" && git diff HEAD -- "$@" && new_files . "$@" | { xargs -0r stat -c '%n %s %.Y' -- || true; }) |
 		sha256sum | cut -c1-16
 }
 # no_changes DIR: nothing in it would be lost or missed.
@@ -187,7 +187,7 @@ tree_ready() {
 # tree_commits TREE REPO BASE: one commit a patch on top of BASE; print the last.
 # Uses the identity and dates in the environment. Nothing but objects is written.
 tree_commits() {
-	local tree=$1 repo=$2 head=$3 overlay p f blob mode err
+	local tree=$1 repo=$2 head=$3 overlay patches p f files blob mode err
 	overlay=$(tree_overlay "$tree")
 	# Not below .git, which is a file in a work tree of git worktree. An index a
 	# process: two may read a tree at once.
@@ -196,14 +196,16 @@ tree_commits() {
 	# Called in $(…), which ends here. There bash goes on behind what fails
 	trap 'rm -f "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.lock"' EXIT
 	git -C "$repo" read-tree "$head" || die "$repo cannot be read" "git says why above"
-	for p in $(tree_patches "$tree"); do
+	patches=$(tree_patches "$tree") && [ -n "$patches" ] || die "$tree has no patches"
+	for p in $patches; do
 		if grep -q '^diff ' "$p" &&
 		   ! err=$(sed -n '/^---$/,$p' "$p" | git -C "$repo" apply -v --cached --whitespace=error-all - 2>&1); then
 			echo "$err" >&2
 			die "patches/${p#"$TOP"/patches/} does not apply to $repo" \
 			    "the lines above name the files and lines looked for"
 		fi
-		for f in $(patch_files "$p"); do
+		files=$(patch_files "$p") || die "$p cannot be read"
+		for f in $files; do
 			[ -f "$overlay/$f" ] || die "${p#"$TOP"/} names $f, which is not there"
 			mode=100644; [ -x "$overlay/$f" ] && mode=100755
 			{ blob=$(git -C "$repo" hash-object -w "$overlay/$f") &&
